@@ -5,7 +5,50 @@ A failed statement of the load is not an error in this sense: it is data.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import ClassVar
+
+Loc = tuple[str | int, ...]
+"""Where something is in a document: keys of tables and indexes of lists, from the outside in."""
+
+
+def path_text(loc: Loc) -> str:
+    """A path as people write it.
+
+    >>> path_text(("study", "levels", "connections", 2))
+    'study.levels.connections[2]'
+    """
+    text = ""
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong in something that a user wrote. Its text is the line that people read.
+
+    Attributes:
+        path: Where it is; empty for the whole, and for what has no path, such as an option of the command line.
+        reason: What is wrong, with the value and the cure.
+    """
+
+    path: Loc
+    reason: str
+
+    @property
+    def place(self) -> str:
+        """The path as people write it."""
+        return path_text(self.path)
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}" if self.path else self.reason
+
+
+def within(place: Loc, faults: Iterable[Fault]) -> Iterator[Fault]:
+    """Faults of a part of a document as faults of the document; `place` is where the part is."""
+    return (Fault((*place, *fault.path), fault.reason) for fault in faults)
 
 
 class PlimsollError(Exception):
@@ -22,14 +65,19 @@ class SpecError(PlimsollError):
     """The user's file or option is wrong. All faults are reported at once.
 
     Attributes:
-        faults: One line each: path, value, cure.
+        faults: Each with its path. What was given as text has none.
     """
 
     exit_code: ClassVar[int] = 2
 
-    def __init__(self, *faults: str) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = faults
+    def __init__(self, *faults: Fault | str) -> None:
+        self.faults = tuple(Fault((), one) if isinstance(one, str) else one for one in faults)
+        super().__init__("\n".join(self.lines))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The faults as people read them, one line each."""
+        return tuple(map(str, self.faults))
 
 
 class TargetError(PlimsollError):

@@ -74,7 +74,7 @@ def test_only_our_account_may_log_in(running_server: ManagedServer) -> None:
 def test_the_password_is_nowhere_to_be_seen(running_server: ManagedServer) -> None:
     secret = running_server.target.password.get_secret_value()
     assert secret not in repr(running_server.target)
-    assert secret not in running_server.option_file_text
+    assert secret not in running_server.option_file.text
     assert secret.encode() not in Path(f"/proc/{running_server.pid}/cmdline").read_bytes()
     assert secret.encode() not in Path(f"/proc/{running_server.pid}/environ").read_bytes()
     files = [path for path in running_server.directory.path.iterdir() if path.is_file()]

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from plimsoll.errors import Fault
     from plimsoll.spec.server_options import OptionValue
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -62,11 +63,12 @@ def counts_of(text: str, option: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(part) for part in parts))
 
 
-def as_option(fault: str, keys: Collection[str] = ()) -> str:
-    """Names the option instead of the field that a line begins with; `keys` came by --option KEY=VALUE."""
-    field, _, wrong = fault.partition(":")
+def as_option(fault: Fault, keys: Collection[str] = ()) -> str:
+    """Names the option instead of the field; `keys` came by --option KEY=VALUE."""
+    field = fault.place
     name = {"kind": "workload", "": "workload"}.get(field, field.replace("_", "-"))
-    return f"--{name}:{wrong}" if name in _OPTIONS and field not in keys else f"--option {field}:{wrong}"
+    option = f"--{name}" if name in _OPTIONS and field not in keys else f"--option {field}"
+    return f"{option}: {fault.reason}"
 
 
 def duration_s(text: str, option: str) -> float:
@@ -155,4 +157,4 @@ def server_options(written: Sequence[str], option: str = "--option") -> dict[str
     try:
         return checked_options(options)
     except SpecError as error:
-        raise SpecError(*(fault.replace("options.", f"{option} ", 1) for fault in error.faults)) from None
+        raise SpecError(*(f"{option} {fault.path[-1]}: {fault.reason}" for fault in error.faults)) from None

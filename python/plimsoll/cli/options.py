@@ -19,6 +19,7 @@ from plimsoll.cli.help import ARRIVALS, DATA, LOGIN
 from plimsoll.cli.option_values import as_option, duration_s, key_and_value, toml_value
 
 if TYPE_CHECKING:
+    from plimsoll.errors import Fault
     from plimsoll.spec.clients import Clients, OpenArrivals
     from plimsoll.spec.drivers import DriverSpec
     from plimsoll.spec.target import Target
@@ -460,9 +461,8 @@ class Login:
             )
 
 
-def _as_option(fault: str) -> str:
-    key, _, wrong = fault.partition(":")
-    return f"--{key.replace('_', '-')}:{wrong}"
+def _as_option(fault: Fault) -> str:
+    return f"--{fault.place.replace('_', '-')}: {fault.reason}"
 
 
 NO_LOGIN = Login()

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from plimsoll.analyse.trial.trial_summary import TrialSummary
     from plimsoll.drive.protocol import Interval
+    from plimsoll.errors import Fault
     from plimsoll.run.instance import Instance
     from plimsoll.run.single import RecordingWanted, SingleRun
     from plimsoll.spec.clients import Clients
@@ -427,8 +428,7 @@ _OPTIONS = {
 }
 
 
-def _as_option(fault: str) -> str:
+def _as_option(fault: Fault) -> str:
     """Names the option instead of the field."""
-    path, _, wrong = fault.partition(":")
-    field = path.removeprefix("reconnect.").split(".")[0].split("[")[0]
-    return f"{_OPTIONS[field]}:{wrong}"
+    field = next(part for part in fault.path if part != "reconnect")
+    return f"{_OPTIONS[str(field)]}: {fault.reason}"

@@ -86,4 +86,4 @@ def _faults_by_engine(spec: StatementsSpec) -> Iterator[str]:
         try:
             refuse_faults(LocalDriver(), plan)
         except SpecError as error:
-            yield from error.faults
+            yield from error.lines

@@ -123,7 +123,7 @@ def _described(error: BaseException) -> dict[str, Any]:
     told: dict[str, Any] = {"kind": type(error).__name__, "message": message}
     match error:
         case SpecError():
-            return told | {"faults": list(error.faults)}
+            return told | {"faults": list(error.lines)}
         case TargetError():
             return told | {"code": error.code, "sqlstate": error.sqlstate}
         case PlimsollError():

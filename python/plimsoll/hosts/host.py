@@ -18,7 +18,7 @@ from plimsoll.clocks import ClockOffset
 from plimsoll.record.environment import StorageFacts
 from plimsoll.servers.data_copy import Copied
 from plimsoll.servers.managed import ManagedSpec
-from plimsoll.servers.option_file import MachineSizes
+from plimsoll.servers.option_file import MachineSizes, OptionFile
 from plimsoll.servers.storage import FlushTimes
 from plimsoll.spec.target import Target
 from plimsoll.telemetry.sampler import Placed, Sample
@@ -44,7 +44,7 @@ class Server(Protocol):
         """Its data directory on the host."""
 
     @property
-    def option_file_text(self) -> str:
+    def option_file(self) -> OptionFile:
         """Its option file, as it is in force."""
 
     @property

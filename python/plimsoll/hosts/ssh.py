@@ -45,7 +45,7 @@ from plimsoll.record.environment import StorageFacts
 from plimsoll.servers.data_copy import Copied
 from plimsoll.servers.facts import host_facts
 from plimsoll.servers.managed import ManagedServer, ManagedSpec
-from plimsoll.servers.option_file import MachineSizes
+from plimsoll.servers.option_file import MachineSizes, OptionFile
 from plimsoll.servers.storage import FlushTimes
 from plimsoll.spec.target import Target
 from plimsoll.telemetry.sampler import Columns, Sample
@@ -244,9 +244,10 @@ class RemoteServer:
         return Path(self._channel.method(self._number, vars(ManagedServer)["data_dir"]))
 
     @property
-    def option_file_text(self) -> str:
+    def option_file(self) -> OptionFile:
         """Its option file, as it is in force."""
-        return str(self._channel.method(self._number, vars(ManagedServer)["option_file_text"]))
+        found: OptionFile = self._channel.method(self._number, vars(ManagedServer)["option_file"])
+        return found
 
     @property
     def storage(self) -> StorageFacts:

@@ -109,7 +109,7 @@ def _read(files: LogFiles) -> tuple[list[tuple[Path, Log]], list[str], list[Skip
             logs.append((path, read_log(path)))
         except SpecError as error:
             if path in files.named:
-                faults += error.faults
+                faults += error.lines
             else:
                 refused.append(SkippedLog.of(path, str(error).removeprefix(f"{path}: ")))
     return logs, faults, refused

@@ -285,7 +285,7 @@ def read_kits(files: LogFiles, kit: str | None = None) -> KitLogs:
                 found.setdefault(kind, []).append(path)
         except SpecError as error:
             if path in files.named:
-                faults += error.faults
+                faults += error.lines
             else:
                 refused.append(SkippedLog.of(path, str(error).removeprefix(f"{path}: ")))
     for group in runs_of_folders(found.get("mix", [])):

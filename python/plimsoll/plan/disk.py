@@ -100,7 +100,7 @@ def disk_parts(spec: StudySpec, system: SystemSpec, redo_free_bytes: int | None 
     yield DiskPart("data_dir", "data", home, copies * own_bytes)
     yield DiskPart("redo_dir", "redo log", folders.get("redo", home), copies * redo_bytes)
     for role, what in _OTHERS.items():
-        if role != "binlog" or server.replicas or has_binary_log(server.profile, server.options, server.managed):
+        if role != "binlog" or server.replicas or has_binary_log(server.profile, server.server_options, server.managed):
             yield DiskPart(f"{role}_dir", what, folders.get(role, home), server.instances * OTHER_BYTES[role])
     yield from _replica_parts(server, own_bytes, redo_bytes)
     if server.keep_data is not None:
@@ -123,7 +123,7 @@ def _replica_parts(server: ServerSpec, own_bytes: int, redo_bytes: int) -> Itera
 
 def _redo_bytes(server: ServerSpec, free_bytes: int | None) -> int:
     """Redo logs of all servers of a system, without copies: as stated, or as profile and server make them."""
-    options = {name.lower().replace("-", "_").removeprefix("loose_"): value for name, value in server.options.items()}
+    options = {name.removeprefix("loose_"): value for name, value in server.server_options.items()}
     if (capacity := _size(options.get("innodb_redo_log_capacity"))) is not None:
         return server.instances * capacity
     if (one := _size(options.get("innodb_log_file_size"))) is not None:

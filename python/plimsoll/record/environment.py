@@ -128,6 +128,8 @@ class InstanceFacts(Document):
         tables: Definition of each table of the data set, as SHOW CREATE TABLE prints it.
         data_bytes: Size of the data set's tables with their indexes.
         option_file: Text of the option file of a managed server.
+        options: What that states: values as text, by the variables that they are for; null for other servers and in
+            older recordings.
         storage: Where its data is; None when the server is not on this machine.
         storage_of_roles: Where files are that have a path of their own: `redo`, `binlog`, `undo`, `tmp`.
         huge_pages_bytes: Memory of its process in huge pages that were reserved; None when unknown.
@@ -145,6 +147,7 @@ class InstanceFacts(Document):
     tables: dict[str, str] = Field(default_factory=dict)
     data_bytes: int | None = None
     option_file: str | None = None
+    options: dict[str, str] | None = None
     storage: StorageFacts | None = None
     storage_of_roles: dict[str, StorageFacts] = Field(default_factory=dict)
     huge_pages_bytes: int | None = None

@@ -150,7 +150,7 @@ class Execution:
 
     def _table_options(self, system: str) -> TableOptions:
         servers = {one.name: one.server for one in self._spec.system}
-        return server.made_with(server.options) if (server := servers[system]) is not None else AS_USUAL
+        return server.made_with(server.server_options) if (server := servers[system]) is not None else AS_USUAL
 
     def _rows_may_differ(self, system: str) -> bool:
         """Whether a check takes any number of rows: workloads, or those of an earlier study, insert or delete."""

@@ -24,6 +24,7 @@ from plimsoll.record.environment import StorageFacts
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.locality import find_listening, locate
 from plimsoll.servers.managed import ManagedSpec
+from plimsoll.servers.option_file import OptionFile
 from plimsoll.servers.server_process import full_disk
 from plimsoll.servers.settle import settle
 from plimsoll.servers.storage import data_device, storage_facts
@@ -51,7 +52,7 @@ class Instance:
         pid: Its process; None when it is not this machine's or not known.
         data_dir: Where its data lies on this machine; None when not known.
         is_managed: Plimsoll started it, and may set its variables.
-        option_file: Text of its option file; None when Plimsoll did not write it.
+        option_file: Its option file; None when Plimsoll did not write it.
         storage: Where its data lies; None when not known.
         exporters: Pages that tell how it and its machine do.
         storage_of_roles: Where that lies which has a path of its own: `redo`, `binlog`, `undo`, `tmp`.
@@ -67,7 +68,7 @@ class Instance:
     pid: int | None = None
     data_dir: Path | None = None
     is_managed: bool = False
-    option_file: str | None = None
+    option_file: OptionFile | None = None
     storage: StorageFacts | None = None
     storage_of_roles: Mapping[str, StorageFacts] = field(default_factory=dict)
     exporters: tuple[Exporter, ...] = ()
@@ -127,7 +128,7 @@ def managed_spec(server: ServerSpec) -> ManagedSpec:
         server=server.command or server.managed,
         profile=server.profile,
         buffer_pool_bytes=server.buffer_pool,
-        options=dict(server.options),
+        options=server.server_options,
         derived=server.options_that_follow,
         start=server.start,
         data_dir=Path(server.data_dir) if server.data_dir else None,
@@ -147,7 +148,7 @@ def managed_instance(server: Server, name: str, host: Host = HERE, role: ServerR
         pid=server.pid,
         data_dir=server.data_dir,
         is_managed=True,
-        option_file=server.option_file_text,
+        option_file=server.option_file,
         storage=server.storage,
         storage_of_roles=server.storage_of_roles,
     )

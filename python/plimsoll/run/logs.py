@@ -140,7 +140,7 @@ def _run(plan: dict[str, Any], inputs: Sequence[LogInput], progress: Callable[[P
                         return
     except SpecError as error:
         if damaged := [one for one in inputs if one.fault is not None]:
-            raise DamagedInputError(*map(_damage, damaged), *error.faults) from error
+            raise DamagedInputError(*map(_damage, damaged), *error.lines) from error
         raise
     raise EngineBugError("plimsoll-engine read-logs ended without a last message")
 

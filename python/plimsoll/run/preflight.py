@@ -22,7 +22,7 @@ from plimsoll.analyse.findings.systems import differences_words
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.drive.engine import Driver
 from plimsoll.drive.shared import SharedDriver
-from plimsoll.errors import HostError, SpecError
+from plimsoll.errors import Fault, HostError, SpecError, within
 from plimsoll.hosts.host import Host
 from plimsoll.hosts.local import HERE
 from plimsoll.plan.disk import data_bytes_most
@@ -46,6 +46,7 @@ from plimsoll.run.running_servers import crowded_managed, unfit_targets
 from plimsoll.run.server_faults import (
     missing_huge_pages,
     missing_space,
+    of_machine,
     refused_devices,
     server_faults,
     unfit_hosts,
@@ -99,7 +100,7 @@ def refuse_before_start(
         HostError: Something else is missing; all of it at once, with the cures.
     """
     targets, missing = _targets(spec)
-    faults = [
+    faults: list[Fault | str] = [
         *missing,
         *(unfit_hosts(spec, hosts, there_from_the_start(spec)) if hosts is not None else ()),
         *(driver.faults() if isinstance(driver, SharedDriver) else ()),
@@ -117,13 +118,14 @@ def refuse_before_start(
         *unfit_targets(spec, [(system, target) for system, target in targets if runs_already(spec, system)], watch),
     ]
     if faults:
-        placed_faults = placed(faults, [system.origin for system in spec.system])
-        raise SpecError(*placed_faults) if missing else HostError("\n".join(placed_faults))
+        values = SpecError(*faults).faults
+        error = SpecError(*placed(values, [system.origin for system in spec.system]))
+        raise error if missing else HostError(str(error))
 
 
-def _targets(spec: StudySpec) -> tuple[list[tuple[SystemSpec, Target]], list[str]]:
-    """Every running server of the study, with its password; and a line for each that the file says wrongly."""
-    targets, faults = [], []
+def _targets(spec: StudySpec) -> tuple[list[tuple[SystemSpec, Target]], list[Fault]]:
+    """Every running server of the study, with its password; and a fault for each that the file says wrongly."""
+    targets, faults = [], list[Fault]()
     for index, system in enumerate(spec.system):
         if system.server is not None:
             continue
@@ -136,7 +138,7 @@ def _targets(spec: StudySpec) -> tuple[list[tuple[SystemSpec, Target]], list[str
                 check_files(one)
             targets.append((system, target))
         except SpecError as error:
-            faults += [f"system[{index}].{fault}" for fault in error.faults]
+            faults += within(("system", index), error.faults)
     return targets, faults
 
 
@@ -146,23 +148,24 @@ def runs_already(spec: StudySpec, system: SystemSpec) -> bool:
     return not is_started and not is_switched_by_hook(spec)
 
 
-def _missing_hooks(spec: StudySpec, folder: Path) -> Iterable[str]:
+def _missing_hooks(spec: StudySpec, folder: Path) -> Iterable[Fault]:
     """Commands of hooks that cannot be executed; a path is one from the folder of the study file."""
     for place, hook in all_hooks(spec):
         program = hook.command[0]
         if shutil.which(str(folder / program) if "/" in program else program) is None:
             where = f"in {folder}" if "/" in program else "on PATH"
-            yield f"{place}: {program} is no program that can be executed {where}; check its name and rights (chmod +x)"
+            reason = f"{program} is no program that can be executed {where}; check its name and rights (chmod +x)"
+            yield Fault(place, reason)
 
 
-def _unfit_servers(spec: StudySpec) -> Iterable[str]:
+def _unfit_servers(spec: StudySpec) -> Iterable[Fault]:
     """What would keep servers on this machine from being made or started."""
     for index, system in enumerate(spec.system):
         if (server := system.server_here) is not None:
-            yield from (f"system[{index}].server.{fault}" for fault in server_faults(system.name, server, HERE))
+            yield from within(("system", index, "server"), server_faults(system.name, server, HERE))
 
 
-def _small_pools(spec: StudySpec) -> Iterable[str]:
+def _small_pools(spec: StudySpec) -> Iterable[Fault]:
     """Shares of tables that make no buffer pool that a server has, however large these turn out to be."""
     for index, system in enumerate(spec.system):
         if (server := system.server) is None or server.pool_ratio is None:
@@ -171,17 +174,18 @@ def _small_pools(spec: StudySpec) -> Iterable[str]:
             try:
                 pool_bytes_of(most, server.pool_ratio, "at most")
             except HostError as error:
-                yield f"system[{index}].server.{error}"
+                yield from within(("system", index, "server"), [of_machine(str(error))])
 
 
-def _missing_descriptors(spec: StudySpec) -> Iterable[str]:
+def _missing_descriptors(spec: StudySpec) -> Iterable[Fault]:
     """The engine needs one file descriptor for each connection; it may raise the soft limit up to the hard one."""
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = spec.sessions_max + DESCRIPTORS_BESIDE_CONNECTIONS
     if hard not in {resource.RLIM_INFINITY} and wanted > hard:
-        yield f"study.levels.connections: {wanted} open files are needed, {hard} are allowed; raise ulimit -n"
+        reason = f"{wanted} open files are needed, {hard} are allowed; raise ulimit -n"
+        yield Fault(("study", "levels", "connections"), reason)
 
 
 class StudyPreflight:
@@ -388,7 +392,7 @@ def look_at_machines(
         own = [system for system in waiting.values() if system.environment == environment]
         switcher.to(environment)
         if faults := list(unfit_hosts(spec, hosts, own)):
-            raise HostError("\n".join(faults))
+            raise HostError("\n".join(map(str, faults)))
         hosts.sweep(own)
         preflight.judge_before(own)
         for system in own:

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.analyse.explain.variable_names import stated_options
 from plimsoll.analyse.findings.catalogue import rank_of
 from plimsoll.analyse.findings.doubts import Doubt, Severity
 from plimsoll.analyse.findings.machine import Demand, Readiness, SharedCpus
@@ -41,7 +40,7 @@ from plimsoll.servers.option_file import (
     FlavourName,
     InstancePaths,
     MachineSizes,
-    option_file_text,
+    make_option_file,
 )
 from plimsoll.servers.placement import placement_facts
 from plimsoll.servers.storage import storage_facts
@@ -242,7 +241,7 @@ def _variables(server: ServerSpec, sharing_count: int, host: Host) -> dict[str, 
     memory_bytes = host.call(usable_memory_bytes)
     if server.memory_limit is not None:
         memory_bytes = min(memory_bytes, server.memory_limit)
-    text = option_file_text(
+    written = make_option_file(
         flavour=flavour,
         profile=wanted.checked_profile(),
         paths=_paths(base_dir),
@@ -253,7 +252,7 @@ def _variables(server: ServerSpec, sharing_count: int, host: Host) -> dict[str, 
         options=wanted.options,
         derived=wanted.derived,
     )
-    variables = _defaults(flavour) | {name: _in_bytes(value) for name, value in stated_options(text).items()}
+    variables = _defaults(flavour) | {name: _in_bytes(value) for name, value in written.options.items()}
     if server.pool_ratio is not None:
         variables.pop("innodb_buffer_pool_size")  # follows from the tables, which are not there yet
     return variables

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from plimsoll.analyse.findings.machine import OWN_CONNECTIONS
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.protocol import Progress
-from plimsoll.errors import PlimsollError, TargetError
+from plimsoll.errors import Fault, PlimsollError, TargetError
 from plimsoll.run.events import DataProgressed
 from plimsoll.run.replicas import role_targets, unfit_roles
 from plimsoll.run.system_data import ANSWER_LIMIT_S, DataKeeper, tables_there
@@ -124,16 +124,17 @@ def _named(system: SystemSpec, error: PlimsollError) -> str:
     return f"system {system.name}: {error}"
 
 
-def crowded_managed(spec: StudySpec) -> Iterable[str]:
-    """A line for each managed server that would not let its share of them in."""
+def crowded_managed(spec: StudySpec) -> Iterable[Fault]:
+    """A fault for each managed server that would not let its share of them in."""
     for index, system in enumerate(spec.system):
         if system.server is None:
             continue
         limit, level = _limit(system.server), -(-spec.sessions_max // system.server.instances)
         if limit is not None and level + OWN_CONNECTIONS > limit:
-            yield (
-                f"system[{index}].server.options: max_connections is {limit}, too few for the level of {level:,} and"
-                f" Plimsoll's own connections; set options = {{ max_connections = {level + OWN_CONNECTIONS} }}"
+            yield Fault(
+                ("system", index, "server", "options"),
+                f"max_connections is {limit}, too few for the level of {level:,} and Plimsoll's own connections; set"
+                f" options = {{ max_connections = {level + OWN_CONNECTIONS} }}",
             )
 
 
@@ -157,9 +158,7 @@ def unready_targets(level: int, targets: Iterable[Target]) -> Iterable[str]:
 
 def _limit(server: ServerSpec) -> int | None:
     """How many connections it will let in; None when the option is nothing that could be compared."""
-    written = [
-        value for name, value in server.options.items() if bare_name(name.replace("-", "_")) == "max_connections"
-    ]
+    written = [value for name, value in server.server_options.items() if bare_name(name) == "max_connections"]
     if not written:
         return SERVER_CONNECTIONS if Profile(server.profile) is Profile.SERVER_DEFAULTS else PROFILE_CONNECTIONS
     return parse_whole(str(written[-1]))

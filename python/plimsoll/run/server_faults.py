@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from plimsoll.errors import HostError, TargetError
+from plimsoll.errors import Fault, HostError, TargetError, within
 from plimsoll.hosts.host import Host
 from plimsoll.hosts.local import HERE
 from plimsoll.plan.build import recordings_bytes
@@ -40,14 +40,13 @@ from plimsoll.servers.placement import (
 from plimsoll.servers.private_file import private_fault
 from plimsoll.servers.replication.links import dialect
 from plimsoll.servers.storage import disks_below, storage_facts
-from plimsoll.spec.server_options import OptionValue, checked_options
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import ServerSpec, SystemSpec
 from plimsoll.units import format_bytes
 
 
-def server_faults(name: str, server: ServerSpec, host: Host) -> Iterator[str]:
-    """A line for everything that would keep a system's servers from being made and started, which begins with its key.
+def server_faults(name: str, server: ServerSpec, host: Host) -> Iterator[Fault]:
+    """Everything that would keep a system's servers from being made and started, each with its path within `server`.
 
     Args:
         name: Of the system.
@@ -62,32 +61,30 @@ def server_faults(name: str, server: ServerSpec, host: Host) -> Iterator[str]:
     try:
         found = host.call(find_server, words)
     except HostError as error:
-        yield f"managed: {error}"
+        yield Fault(("managed",), str(error))
         return
     if found.flavour.name != server.managed:
         which = "" if server.command is None else f"the command {' '.join(server.command)} is "
-        yield (
-            f'managed: says "{server.managed}", but {which}a {found.flavour.name} ({found.version_text}); write'
-            f' managed = "{found.flavour.name}"'
+        yield Fault(
+            ("managed",),
+            f'says "{server.managed}", but {which}a {found.flavour.name} ({found.version_text}); write'
+            f' managed = "{found.flavour.name}"',
         )
         return
     if server.replicas:
         try:
             dialect(found.flavour)
         except TargetError as error:
-            yield f"replicas: {error}"
+            yield Fault(("replicas",), str(error))
     own = managed_spec(server)
-    yield from (f"options: {line}" for line in host.call(option_faults, words, {**own.derived, **_options(server)}))
+    options = {**own.derived, **server.server_options}
+    yield from (Fault(("options",), line) for line in host.call(option_faults, words, options))
     if server.replica.options:
-        of_replica = _options(server.each_replica)
-        yield from (f"replica.options: {line}" for line in host.call(option_faults, words, of_replica))
+        of_replica = server.each_replica.server_options
+        yield from (Fault(("replica", "options"), line) for line in host.call(option_faults, words, of_replica))
 
 
-def _options(server: ServerSpec) -> dict[str, OptionValue]:
-    return dict(checked_options(server.options))
-
-
-def _folder_faults(name: str, server: ServerSpec, host: Host) -> Iterator[str]:
+def _folder_faults(name: str, server: ServerSpec, host: Host) -> Iterator[Fault]:
     """One line at most for each folder: what is behind a wrong one cannot be known."""
     of_name = name if server.instances == 1 and not server.replicas else f"{name}/0"
     bases = {"data_dir": host.call(default_base_dir) if server.data_dir is None else Path(server.data_dir)}
@@ -100,15 +97,21 @@ def _folder_faults(name: str, server: ServerSpec, host: Host) -> Iterator[str]:
             or host.call(private_fault, host.call(nearest_existing, folder), key)
         )
         if fault is not None:
-            yield fault
+            yield of_machine(fault)
     for role, written in server.role_dirs.items():
         fault = host.call(base_fault, Path(written), f"{role}_dir", allow_tmpfs=role == "tmp")
         if fault is not None:
-            yield fault
+            yield of_machine(fault)
 
 
-def unpermitted(spec: StudySpec, topology: Topology | None = None) -> Iterator[str]:
-    """A line for everything that this machine does not permit, which begins with its place in the study file.
+def of_machine(line: str) -> Fault:
+    """What `servers` refuses, which says it of a key of a server's table: the line begins with that."""
+    key, _, reason = line.partition(": ")
+    return Fault(tuple(key.split(".")), reason)
+
+
+def unpermitted(spec: StudySpec, topology: Topology | None = None) -> Iterator[Fault]:
+    """Everything that this machine does not permit.
 
     Args:
         spec: What the user wrote.
@@ -116,16 +119,18 @@ def unpermitted(spec: StudySpec, topology: Topology | None = None) -> Iterator[s
     """
     topology = topology or read_topology()
     client_cpus = spec.study.client_cpus or ()
-    yield from (f"study.client.cpus: {fault}" for fault in cpu_faults(client_cpus, topology))
+    yield from (Fault(("study", "client", "cpus"), fault) for fault in cpu_faults(client_cpus, topology))
     for index, system in enumerate(spec.system):
         if system.server_here is None:
             continue
         faults = not_permitted(system.server_here, HERE, topology, client_cpus)
-        yield from (f"system[{index}].server.{fault}" for fault in faults)
+        yield from within(("system", index, "server"), faults)
 
 
-def not_permitted(server: ServerSpec, host: Host, topology: Topology, client_cpus: Sequence[int] = ()) -> Iterator[str]:
-    """A line for everything that a host does not permit to a system's servers, which begins with its key.
+def not_permitted(
+    server: ServerSpec, host: Host, topology: Topology, client_cpus: Sequence[int] = ()
+) -> Iterator[Fault]:
+    """Everything that a host does not permit to a system's servers, each with its path within `server`.
 
     Args:
         server: What the user wrote.
@@ -145,20 +150,22 @@ def not_permitted(server: ServerSpec, host: Host, topology: Topology, client_cpu
     for one, placement in (first, *replicas):
         if placement != InstancePlacement():
             data_dir = Path(one.data_dir) if one.data_dir else host.call(default_base_dir)
-            yield from host.call(refusals, placement, host.call(nearest_existing, data_dir))
+            yield from map(of_machine, host.call(refusals, placement, host.call(nearest_existing, data_dir)))
 
 
-def _cpu_faults(server: ServerSpec, topology: Topology) -> Iterator[str]:
-    yield from (f"cpus: {fault}" for fault in cpu_faults(server.cpus or (), topology))
+def _cpu_faults(server: ServerSpec, topology: Topology) -> Iterator[Fault]:
+    yield from (Fault(("cpus",), fault) for fault in cpu_faults(server.cpus or (), topology))
     usable = len(topology.allowed & topology.online)
     if server.cpu_count is not None and server.cpu_count > usable:
-        yield f"cpu_count: is {server.cpu_count}, and this process may use {usable}; take at most {usable}"
+        yield Fault(("cpu_count",), f"is {server.cpu_count}, and this process may use {usable}; take at most {usable}")
     elif (of_replicas := sum(replica_cpu_counts(server) or ())) > (left := usable - (server.cpu_count or 0)):
-        yield (
-            f"replica.cpu_count: {of_replicas} CPUs for {server.replicas} replicas, and beside the source this process"
-            f" may use {left}; take fewer replicas or CPUs"
+        yield Fault(
+            ("replica", "cpu_count"),
+            f"{of_replicas} CPUs for {server.replicas} replicas, and beside the source this process"
+            f" may use {left}; take fewer replicas or CPUs",
         )
-    yield from (f"replica.cpus: {fault}" for part in server.replica.cpus or () for fault in cpu_faults(part, topology))
+    for part in server.replica.cpus or ():
+        yield from (Fault(("replica", "cpus"), fault) for fault in cpu_faults(part, topology))
 
 
 _CURES = {"data_dir": "load fewer rows", "--to": "record fewer trials"}
@@ -246,15 +253,16 @@ def _pool_bytes(spec: StudySpec, system: SystemSpec) -> int:
 Disks = Callable[[Path], frozenset[str]]
 
 
-def refused_devices(spec: StudySpec, disks: Disks = disks_below) -> Iterator[str]:
-    """A line for each two paths of a server on one device, where the user said that they must differ."""
+def refused_devices(spec: StudySpec, disks: Disks = disks_below) -> Iterator[Fault]:
+    """A fault for each two paths of a server on one device, where the user said that they must differ."""
     for index, system in enumerate(spec.system):
         if system.server_here is None or not system.server_here.distinct_devices:
             continue
         for one, other, shared in _pairs(_named(system.server_here), disks):
-            yield (
-                f"system[{index}].server.distinct_devices: {one} and {other} are both on {shared}; put one of them on"
-                " another device, or leave distinct_devices out"
+            yield Fault(
+                ("system", index, "server", "distinct_devices"),
+                f"{one} and {other} are both on {shared}; put one of them on"
+                " another device, or leave distinct_devices out",
             )
 
 
@@ -291,8 +299,8 @@ def _pairs(paths: dict[str, Path], disks: Disks) -> Iterator[tuple[str, str, str
             yield one, other, ", ".join(sorted(shared))
 
 
-def unfit_hosts(spec: StudySpec, hosts: Hosts, of: Collection[SystemSpec]) -> Iterator[str]:
-    """A line for everything that a host lacks, which begins with its place in the study file.
+def unfit_hosts(spec: StudySpec, hosts: Hosts, of: Collection[SystemSpec]) -> Iterator[Fault]:
+    """Everything that a host lacks.
 
     Args:
         spec: What the user wrote.
@@ -302,24 +310,28 @@ def unfit_hosts(spec: StudySpec, hosts: Hosts, of: Collection[SystemSpec]) -> It
     for index, system in enumerate(spec.system):
         if system.host is None or system not in of:
             continue
-        place = f"system[{index}]"
+        place = ("system", index)
         try:
             host = hosts.of(system)
             if system.server is not None:
-                yield from (f"{place}.{fault}" for fault in _faults(spec, system, system.server, host))
+                yield from within(place, _faults(spec, system, system.server, host))
         except HostError as error:
-            yield f"{place}.host: {error}"
+            yield Fault((*place, "host"), str(error))
 
 
-def _faults(spec: StudySpec, system: SystemSpec, server: ServerSpec, host: Host) -> Iterator[str]:
-    yield from (f"server.{fault} ({host.name})" for fault in server_faults(system.name, server, host))
+def _faults(spec: StudySpec, system: SystemSpec, server: ServerSpec, host: Host) -> Iterator[Fault]:
+    yield from _of_host(host, server_faults(system.name, server, host))
     base_dir = Path(server.data_dir) if server.data_dir else host.call(default_base_dir)
     yield from _missing_space(spec, system, host, base_dir)
-    yield from (f"server.{fault} ({host.name})" for fault in not_permitted(server, host, host.call(read_topology)))
+    yield from _of_host(host, not_permitted(server, host, host.call(read_topology)))
 
 
-def _missing_space(spec: StudySpec, system: SystemSpec, host: Host, base_dir: Path) -> Iterator[str]:
-    """A line for each file system of the host that cannot hold what comes to be on it."""
+def _of_host(host: Host, faults: Iterable[Fault]) -> Iterator[Fault]:
+    return (Fault(("server", *fault.path), f"{fault.reason} ({host.name})") for fault in faults)
+
+
+def _missing_space(spec: StudySpec, system: SystemSpec, host: Host, base_dir: Path) -> Iterator[Fault]:
+    """A fault for each file system of the host that cannot hold what comes to be on it."""
     free = host.call(storage_facts, host.call(nearest_existing, base_dir)).free_bytes or 0
     wanted: dict[str | None, int] = defaultdict(int)
     free_of: dict[str | None, int | None] = {}
@@ -330,7 +342,8 @@ def _missing_space(spec: StudySpec, system: SystemSpec, host: Host, base_dir: Pa
         free_of[device] = facts.free_bytes
     for device, size in wanted.items():
         if (free_bytes := free_of[device]) is not None and size > free_bytes:
-            yield (
-                f"server.data_dir: about {format_bytes(size)} are needed on {device} of {host.name},"
-                f" and {format_bytes(free_bytes)} are free; free space, choose another folder, or load fewer rows"
+            yield Fault(
+                ("server", "data_dir"),
+                f"about {format_bytes(size)} are needed on {device} of {host.name},"
+                f" and {format_bytes(free_bytes)} are free; free space, choose another folder, or load fewer rows",
             )

@@ -25,7 +25,7 @@ from typing import Any, Literal, TypeVar
 from plimsoll.drive.engine import Driver, run_data_command
 from plimsoll.drive.plans import data_line
 from plimsoll.drive.protocol import Done, EngineWarning, Progress
-from plimsoll.errors import DataError, HostError, TargetError
+from plimsoll.errors import DataError, Fault, HostError, Loc, TargetError, path_text
 from plimsoll.hosts.host import Host, Server
 from plimsoll.hosts.local import HERE
 from plimsoll.record.model import DataReset
@@ -344,7 +344,7 @@ def identity_of(server: ServerSpec, flavour: Flavour, workloads: Sequence[Worklo
         "table_options": server.table_options,
         "character_set": server.effective_character_set,
         "collation": server.collation,
-        "page_size": str(server.options.get("innodb_page_size", "default")),
+        "page_size": str(server.server_options.get("innodb_page_size", "default")),
         "own_paths": sorted(role for role in server.role_dirs if role in {"redo", "undo"}),
     }
 
@@ -360,19 +360,21 @@ def kept_folder(server: ServerSpec, key: str) -> KeptFolder | None:
     return None if written is None else KeptFolder(Path(written), key)
 
 
-def unfit_kept_data(spec: StudySpec) -> Iterator[str]:
-    """A line for everything that would keep data from being used again or being kept; said before anything starts."""
-    workloads, seen = data_sets(spec.workload), dict[str, str]()
+def unfit_kept_data(spec: StudySpec) -> Iterator[Fault]:
+    """Everything that would keep data from being used again or being kept; said before anything starts."""
+    workloads, seen = data_sets(spec.workload), dict[str, Loc]()
     for index, system in enumerate(spec.system):
         if (server := system.server) is None:
             continue
-        place = f"system[{index}].server"
+        place: Loc = ("system", index, "server")
         written = server.keep_data
         if written is not None and (other := seen.setdefault(str(Path(written).resolve()), place)) != place:
-            yield f"{place}.keep_data: is that of {other} too; give each system a folder of its own"
+            reason = f"is that of {path_text(other)} too; give each system a folder of its own"
+            yield Fault((*place, "keep_data"), reason)
         for key in ("aged_data", "keep_data"):
             if (kept := kept_folder(server, key)) is not None:
-                yield from (f"{place}.{line}" for line in _faults(kept, server, workloads, key))
+                lines = _faults(kept, server, workloads, key)
+                yield from (Fault((*place, key), line.removeprefix(f"{key}: ")) for line in lines)
 
 
 def _faults(kept: KeptFolder, server: ServerSpec, workloads: Sequence[Workload], key: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from pydantic import SecretStr
 
-from plimsoll.errors import HookError, SpecError, TargetError
+from plimsoll.errors import Fault, HookError, Loc, SpecError, TargetError
 from plimsoll.hosts.host import Host
 from plimsoll.hosts.local import HERE
 from plimsoll.record.model import DataReset, SystemRecord, priced
@@ -36,9 +36,9 @@ def exporters_of(spec: SystemSpec) -> tuple[Exporter, ...]:
     Raises:
         SpecError: A token is not where the study says; all of them at once.
     """
-    found, faults = list[Exporter](), list[str]()
+    found, faults = list[Exporter](), list[Fault]()
     for index, one in enumerate(spec.exporters):
-        key = f"exporters[{index}].bearer_env"
+        key: Loc = ("exporters", index, "bearer_env")
         try:
             token = None if one.bearer_env is None else _token(taken(one.bearer_env, key=key), key)
         except SpecError as error:
@@ -50,10 +50,10 @@ def exporters_of(spec: SystemSpec) -> tuple[Exporter, ...]:
     return tuple(found)
 
 
-def _token(text: str, key: str) -> SecretStr:
+def _token(text: str, key: Loc) -> SecretStr:
     """What is sent as a token: no line break of it may end a header."""
     if not re.fullmatch(r"[!-~]+", text.strip()):
-        raise SpecError(f"{key}: the variable must hold a token of visible ASCII characters without spaces")
+        raise SpecError(Fault(key, "the variable must hold a token of visible ASCII characters without spaces"))
     return SecretStr(text.strip())
 
 

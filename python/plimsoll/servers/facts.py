@@ -16,6 +16,7 @@ from typing import Any
 
 from plimsoll.record.environment import HostFacts, InstanceFacts, StorageFacts
 from plimsoll.servers.control import ControlConnection
+from plimsoll.servers.option_file import OptionFile
 from plimsoll.units import format_bytes, parse_whole
 
 _PROC = Path("/proc")
@@ -87,7 +88,7 @@ def instance_facts(
     *,
     name: str,
     tables: Sequence[str] = (),
-    option_file: str | None = None,
+    option_file: OptionFile | None = None,
     storage: StorageFacts | None = None,
 ) -> InstanceFacts:
     """Asks a server for everything that could explain its numbers.
@@ -113,7 +114,8 @@ def instance_facts(
         variables=variables,
         tables={table: _definition(control, table) for table in tables},
         data_bytes=_data_bytes(control, tables),
-        option_file=option_file,
+        option_file=option_file and option_file.text,
+        options=option_file and option_file.options,
         storage=storage,
     )
 

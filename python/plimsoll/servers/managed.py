@@ -34,10 +34,11 @@ from plimsoll.servers.option_file import (
     Flavour,
     InstancePaths,
     MachineSizes,
+    OptionFile,
     Profile,
     account_statements,
     account_target,
-    option_file_text,
+    make_option_file,
     place_words,
 )
 from plimsoll.servers.placement import InstancePlacement, set_up
@@ -114,7 +115,7 @@ class ManagedServer:
             HostError: No such server here, or the place cannot be used.
             TargetError: The data could not be initialised; the message has the tail of the log.
         """
-        checked_options(spec.options)
+        checked_options(spec.options)  # whoever states them: they must not lead the server out of its directory
         spec.checked_profile()
         command = find_server(spec.server)
         base = spec.data_dir or base_dir or default_base_dir()
@@ -181,9 +182,9 @@ class ManagedServer:
         self.pool_bytes = size_bytes
 
     @property
-    def option_file_text(self) -> str:
+    def option_file(self) -> OptionFile:
         """Its option file, as it is in force."""
-        return option_file_text(
+        return make_option_file(
             flavour=self.flavour,
             profile=self.spec.checked_profile(),
             paths=self._paths(),
@@ -312,7 +313,7 @@ class ManagedServer:
         return self.directory.paths(self._port, self._address)
 
     def _write_option_file(self) -> None:
-        write_private(self.directory.option_file, self.option_file_text)
+        write_private(self.directory.option_file, self.option_file.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,7 +324,7 @@ class ManagedSpec:
         server: `"mariadb"`, `"mysql"`, or the full command of a server as text or words.
         profile: Base of its options: `production`, `server-defaults` or `bare`.
         buffer_pool_bytes: None lets the profile choose.
-        options: The user's server options; they win.
+        options: The user's server options, names in one spelling; they win.
         derived: Options that follow from other keys of a study file; over those of the profile, below the user's.
         start: `cold` drops its files from the page cache before each start; `warm` waits after it until the buffer pool
             holds what it held when the server was stopped. None does neither.

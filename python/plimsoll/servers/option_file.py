@@ -20,7 +20,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from plimsoll.spec.server_options import OptionValue, bare_name, checked_options
+from plimsoll.spec.server_options import OptionValue, bare_name, value_text, variables_stated
 from plimsoll.spec.target import Target, Tls
 
 MIB = 2**20
@@ -108,7 +108,20 @@ _IO_CAPACITY_MIN = 100
 _PLAIN_VALUE = re.compile(r"[A-Za-z0-9_.,:=+@%/-]*")
 
 
-def option_file_text(
+@dataclass(frozen=True, slots=True)
+class OptionFile:
+    """What a server is started with.
+
+    Attributes:
+        text: Of the file.
+        options: What the text states: values as text, by the variables that they are for.
+    """
+
+    text: str
+    options: dict[str, str]
+
+
+def make_option_file(
     *,
     flavour: Flavour,
     profile: Profile,
@@ -118,8 +131,8 @@ def option_file_text(
     options: Mapping[str, OptionValue] | None = None,
     derived: Mapping[str, OptionValue] | None = None,
     as_root: bool = False,
-) -> str:
-    """The whole text of an instance's option file. Later lines win, and the user's are last.
+) -> OptionFile:
+    """An instance's option file. Later lines win, and the user's are last.
 
     Args:
         flavour: Which server it is; their options differ.
@@ -127,14 +140,11 @@ def option_file_text(
         paths: Where everything is.
         machine: What the production profile is sized to.
         buffer_pool_bytes: Of all servers together that share the machine; None lets the profile choose.
-        options: The user's, by name with `-` or `_`.
+        options: The user's, names in one spelling.
         derived: What follows from other keys of the study file than `options`; over those of the profile.
         as_root: The server is to run as root, which it refuses unless told.
-
-    Raises:
-        SpecError: Options with bad names or values, or that would escape the instance; all faults at once.
     """
-    stated = checked_options(options or {})
+    stated, place = dict(options or {}), _place_options(flavour, paths, as_root=as_root)
     base = _profile_options(flavour, profile, machine, buffer_pool_bytes) | dict(derived or {})
     if paths.undo_dir is not None and flavour.name is FlavourName.MARIADB:
         base["innodb_undo_tablespaces"] = UNDO_TABLESPACES  # without any, undo is part of the system tablespace
@@ -145,18 +155,17 @@ def option_file_text(
     for name in stated:
         base.pop(name.removeprefix("skip_"), None)
         base.pop(f"skip_{name}", None)
-    return "\n".join(
-        [
-            "# Written by Plimsoll for one server of its own; removed with it.",
-            "[mysqld]",
-            *_lines(_place_options(flavour, paths, as_root=as_root)),
-            f"# profile {profile.value}",
-            *_lines(base),
-            "# stated for this system",
-            *_lines(stated),
-            "",
-        ]
-    )
+    lines = [
+        "# Written by Plimsoll for one server of its own; removed with it.",
+        "[mysqld]",
+        *_lines(place),
+        f"# profile {profile.value}",
+        *_lines(base),
+        "# stated for this system",
+        *_lines(stated),
+        "",
+    ]
+    return OptionFile("\n".join(lines), variables_stated([*place.items(), *base.items(), *stated.items()]))
 
 
 def place_words(flavour: Flavour, paths: InstancePaths, *, as_root: bool = False) -> list[str]:
@@ -302,11 +311,9 @@ def _line(name: str, value: OptionValue) -> str:
 
 def option_word(name: str, value: OptionValue) -> str:
     """An option as an argument says it, without dashes."""
-    if not isinstance(value, bool):
-        return f"{name}={value}"
-    if bare_name(name) != name and not name.startswith("loose_"):
+    if isinstance(value, bool) and bare_name(name) != name and not name.startswith("loose_"):
         return name if value else f"{name}=0"
-    return f"{name}={'ON' if value else 'OFF'}"
+    return f"{name}={value_text(value)}"
 
 
 ACCOUNT = "plimsoll"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, SpecError
 from plimsoll.spec.fields import Written, faults_of
 
 COLUMNS_MAX = 1000
@@ -109,16 +109,16 @@ def checked_audit_map(written: dict[str, Any]) -> AuditMap:
     return found
 
 
-def _place_faults(found: AuditMap) -> list[str]:
+def _place_faults(found: AuditMap) -> list[Fault]:
     """Columns that a record does not have, and columns that are named twice."""
     places = {name: place for name in _COLUMN_KEYS if (place := getattr(found, name)) is not None}
     told: dict[int, str] = {}
-    faults = []
+    faults = list[Fault]()
     for name, place in places.items():
         key = name.rstrip("_")
         if place >= found.columns:
-            faults.append(f"{key}: must be below columns ({found.columns}; positions count from 0), is {place}")
+            faults.append(Fault((key,), f"must be below columns ({found.columns}; positions count from 0), is {place}"))
         elif place in told:
-            faults.append(f"{key}: is column {place}, as {told[place]} is")
+            faults.append(Fault((key,), f"is column {place}, as {told[place]} is"))
         told.setdefault(place, key)
     return faults

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field
 
+from plimsoll.errors import Fault, within
 from plimsoll.spec.fields import Name, Written
 
 if TYPE_CHECKING:
@@ -80,55 +81,55 @@ class ClaimSpec(Written):
         return self.model_copy(update={"system": system})
 
 
-def faults_of_claims(spec: StudySpec) -> Iterator[str]:
+def faults_of_claims(spec: StudySpec) -> Iterator[Fault]:
     """What is wrong with the claims of a study, one line each."""
     for index, claim in enumerate(spec.claim):
-        yield from claim_faults(
-            f"claim[{index}]",
+        faults = claim_faults(
             claim,
             systems=[one.name for one in spec.system],
             workloads=[one.name for one in spec.workload],
             connections=spec.study.levels.connections,
         )
+        yield from within(("claim", index), faults)
 
 
 def claim_faults(
-    place: str, claim: ClaimSpec, *, systems: Collection[str], workloads: Collection[str], connections: Collection[int]
-) -> Iterator[str]:
-    """What is wrong with a claim, one line each, which begins with its place.
+    claim: ClaimSpec, *, systems: Collection[str], workloads: Collection[str], connections: Collection[int]
+) -> Iterator[Fault]:
+    """What is wrong with a claim.
 
     Args:
-        place: Its path in the study file.
         claim: As written.
         systems: The names of all of the study.
         workloads: Their names.
         connections: Those of all levels.
     """
-    yield from _unknown_names(place, claim, systems, workloads)
+    yield from _unknown_names(claim, systems, workloads)
     for key in ("connections", "from_connections"):
         level = getattr(claim, key)
         if level is not None and level not in connections:
-            yield f"{place}.{key}: no level of the study has {level} connections; add it to study.levels"
+            yield Fault((key,), f"no level of the study has {level} connections; add it to study.levels")
     if claim.check is None:
-        yield f"{place}: give exactly one of {', '.join(_CHECKS)}"
+        yield Fault((), f"give exactly one of {', '.join(_CHECKS)}")
     elif claim.check == "ratio":
         if (claim.base is None) == (claim.base_workload is None):
-            yield f"{place}.ratio: give either base (another system) or base_workload (another workload)"
+            yield Fault(("ratio",), "give either base (another system) or base_workload (another workload)")
         if claim.base is not None and claim.system is None:
-            yield f"{place}.system: say which system is compared with {claim.base!r}"
+            yield Fault(("system",), f"say which system is compared with {claim.base!r}")
     elif claim.check == "scale_factor" and claim.connections is None:
-        yield f"{place}.connections: say at which level throughput is compared with that of the lowest"
+        yield Fault(("connections",), "say at which level throughput is compared with that of the lowest")
     elif claim.peak_connections is not None:
         low, high = claim.peak_connections
         if connections and not any(low <= one <= high for one in connections):
             measured = ", ".join(map(str, sorted(connections)))
-            yield (
-                f"{place}.peak_connections: no level of the study lies within [{low:g}, {high:g}], so none can agree"
-                f" ({measured}); add one to study.levels"
+            yield Fault(
+                ("peak_connections",),
+                f"no level of the study lies within [{low:g}, {high:g}], so none can agree"
+                f" ({measured}); add one to study.levels",
             )
 
 
-def _unknown_names(place: str, claim: ClaimSpec, systems: Collection[str], workloads: Collection[str]) -> Iterator[str]:
+def _unknown_names(claim: ClaimSpec, systems: Collection[str], workloads: Collection[str]) -> Iterator[Fault]:
     for kind, known, keys in (
         ("system", systems, ("system", "base")),
         ("workload", workloads, ("workload", "base_workload")),
@@ -136,4 +137,4 @@ def _unknown_names(place: str, claim: ClaimSpec, systems: Collection[str], workl
         for key in keys:
             name = getattr(claim, key)
             if name is not None and name not in known:
-                yield f"{place}.{key}: there is no {kind} {name!r}; take one of {', '.join(known)}"
+                yield Fault((key,), f"there is no {kind} {name!r}; take one of {', '.join(known)}")

@@ -21,7 +21,7 @@ from pydantic import (
     field_validator,
 )
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, SpecError
 from plimsoll.spec.fields import Written, faults_of
 from plimsoll.spec.system import SshDestination
 
@@ -161,17 +161,18 @@ def parse_drivers(text: str) -> tuple[DriverSpec, ...]:
         raise SpecError(*faults_of(error)) from None
 
 
-def driver_faults(spec: StudySpec) -> Iterable[str]:
+def driver_faults(spec: StudySpec) -> Iterable[Fault]:
     """What keeps these drivers from sharing this study, one line each."""
     study = spec.study
     if study.is_duet and study.drivers != ONE_HERE:
-        yield (
-            "study.drivers: a duet hands over from server to server many times a minute, which one load generator on"
-            " this machine does; leave drivers or design out"
+        yield Fault(
+            ("study", "drivers"),
+            "a duet hands over from server to server many times a minute, which one load generator on"
+            " this machine does; leave drivers or design out",
         )
     for index, system in enumerate(spec.system):
         if (fault := _out_of_reach(system, study.drivers)) is not None:
-            yield f"system[{index}].server: {fault}"
+            yield Fault(("system", index, "server"), fault)
     if len(study.drivers) > 1:
         yield from _few_connections(spec)
 
@@ -201,14 +202,15 @@ def _elsewhere(drivers: Sequence[DriverSpec]) -> str | None:
     return next(elsewhere, None)
 
 
-def _few_connections(spec: StudySpec) -> Iterable[str]:
+def _few_connections(spec: StudySpec) -> Iterable[Fault]:
     count = len(spec.study.drivers)
     for system in spec.system:
         least = min(spec.study.levels.connections) // system.instances
         if least < count:
-            yield (
-                f"study.drivers: {count} drivers need at least as many connections to each server of {system.name};"
-                f" the lowest level has {least}. Use higher levels, or fewer drivers"
+            yield Fault(
+                ("study", "drivers"),
+                f"{count} drivers need at least as many connections to each server of {system.name};"
+                f" the lowest level has {least}. Use higher levels, or fewer drivers",
             )
 
 

@@ -14,13 +14,12 @@ import copy
 import difflib
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, Loc, SpecError, path_text, within
 from plimsoll.spec.fields import name_fault
 from plimsoll.spec.replicas import Reads
 from plimsoll.spec.server_options import switch_spelling
@@ -54,7 +53,7 @@ class FactorValue:
     label: str
     written: object
     is_named: bool
-    place: str
+    place: Loc
 
     def is_same(self, written: object) -> bool:
         """Whether this is what a combination means by `written`. TOML's `true` is not 1."""
@@ -83,9 +82,9 @@ class Factor:
         return ".".join(self.path)
 
     @property
-    def place(self) -> str:
+    def place(self) -> Loc:
         """Where it stands in the file."""
-        return f"factors.{self.key}"
+        return ("factors", *self.path)
 
     def words(self, value: FactorValue) -> str:
         """A value as part of a system's name: a name of the user's stands for itself."""
@@ -96,30 +95,30 @@ Combination = tuple[FactorValue, ...]
 """A value of each factor, in their order."""
 
 
-def read_factors(table: object) -> tuple[tuple[Factor, ...], list[str]]:
-    """The factors of a study and what is wrong with them, one line each; a wrong one is left out.
+def read_factors(table: object) -> tuple[tuple[Factor, ...], list[Fault]]:
+    """The factors of a study and what is wrong with them; a wrong one is left out.
 
     Args:
         table: `[factors]` as TOML was read.
     """
     if not isinstance(table, dict):
-        return (), [f"factors: must be a table such as {_EXAMPLE}"]
-    found, faults = [], []
+        return (), [Fault(("factors",), f"must be a table such as {_EXAMPLE}")]
+    found, faults = [], list[Fault]()
     for path, values in _entries({key: value for key, value in table.items() if key != COMBINATIONS}):
         own = list(_faults(path, values))
         faults += own
         if not own:
             found.append((path, _values(path, values)))
     if not found and not faults:
-        faults.append(f"factors: must name at least one, such as {_EXAMPLE}")
+        faults.append(Fault(("factors",), f"must name at least one, such as {_EXAMPLE}"))
     for path, count in Counter(path for path, _ in found).items():
         if count > 1:
-            faults.append(f"factors.{'.'.join(path)}: is there {count} times; keep one")
+            faults.append(Fault(("factors", *path), f"is there {count} times; keep one"))
     names = _names([path for path, _ in found])
     return tuple(Factor(names[path], path, values) for path, values in found), faults
 
 
-def read_combinations(listed: object, factors: Iterable[Factor]) -> tuple[list[tuple[str, Combination]], list[str]]:
+def read_combinations(listed: object, factors: Iterable[Factor]) -> tuple[list[tuple[Loc, Combination]], list[Fault]]:
     """The listed combinations, each with its place, and what is wrong with them.
 
     A combination that leaves a factor out stands for all values of it.
@@ -130,13 +129,14 @@ def read_combinations(listed: object, factors: Iterable[Factor]) -> tuple[list[t
     """
     factors = tuple(factors)
     if not isinstance(listed, list) or not listed:
-        return [], [f"factors.{COMBINATIONS}: must be a list of tables, such as [{{ {_shortest(factors)} }}]"]
-    found: list[tuple[str, Combination]] = []
-    faults: list[str] = []
+        cure = f"must be a list of tables, such as [{{ {_shortest(factors)} }}]"
+        return [], [Fault(("factors", COMBINATIONS), cure)]
+    found: list[tuple[Loc, Combination]] = []
+    faults: list[Fault] = []
     for index, item in enumerate(listed):
-        place = f"factors.{COMBINATIONS}[{index}]"
+        place = ("factors", COMBINATIONS, index)
         if not isinstance(item, dict):
-            faults.append(f"{place}: must be a table such as {{ {_shortest(factors)} }}, is {item!r}")
+            faults.append(Fault(place, f"must be a table such as {{ {_shortest(factors)} }}, is {item!r}"))
             continue
         chosen, own = _chosen(place, dict(_leaves(item)), factors)
         faults += own
@@ -179,32 +179,33 @@ def _leaves(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, obj
             yield f"{path}{key}", value
 
 
-def _faults(path: tuple[str, ...], values: object) -> Iterator[str]:
-    place = f"factors.{'.'.join(path)}"
+def _faults(path: tuple[str, ...], values: object) -> Iterator[Fault]:
+    place = ("factors", *path)
     if path[0] not in ROOTS or (len(path) < 2 and path[0] != "reads") or not all(path):
-        yield f"{place}: must be the path of a key of server, reads or parameters, such as {_EXAMPLE}"
+        yield Fault(place, f"must be the path of a key of server, reads or parameters, such as {_EXAMPLE}")
     elif not isinstance(values, list | dict):
-        yield (
-            f"{place}: must be a list of values such as [0, 64], is {values!r}; values with names need the path in"
-            f" quotes, such as {_NAMED_EXAMPLE}"
+        yield Fault(
+            place,
+            f"must be a list of values such as [0, 64], is {values!r}; values with names need the path in"
+            f" quotes, such as {_NAMED_EXAMPLE}",
         )
     elif len(values) < 2:
-        yield f"{place}: must have at least two values, has {len(values)}; a single one belongs into server"
+        yield Fault(place, f"must have at least two values, has {len(values)}; a single one belongs into server")
     else:
         for name in values if isinstance(values, dict) else ():
             if fault := name_fault(name):
-                yield f"{place}: the name of a value {fault}"
+                yield Fault(place, f"the name of a value {fault}")
         for label, count in Counter(value.label for value in _values(path, values)).items():
             if count > 1:
-                yield f"{place}: has the value {label!r} {count} times; keep one"
+                yield Fault(place, f"has the value {label!r} {count} times; keep one")
 
 
 def _values(path: tuple[str, ...], values: object) -> tuple[FactorValue, ...]:
-    place = f"factors.{'.'.join(path)}"
+    place = ("factors", *path)
     if isinstance(values, dict):
-        return tuple(FactorValue(name, value, True, f"{place}.{name}") for name, value in values.items())
+        return tuple(FactorValue(name, value, True, (*place, name)) for name, value in values.items())
     assert isinstance(values, list), "other values are faults"
-    return tuple(FactorValue(_label(value), value, False, f"{place}[{index}]") for index, value in enumerate(values))
+    return tuple(FactorValue(_label(value), value, False, (*place, index)) for index, value in enumerate(values))
 
 
 def _label(value: object) -> str:
@@ -231,25 +232,25 @@ def _names(paths: list[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
 
 
 def _chosen(
-    place: str, item: Mapping[str, object], factors: tuple[Factor, ...]
-) -> tuple[dict[str, tuple[FactorValue, ...]], list[str]]:
+    place: Loc, item: Mapping[str, object], factors: tuple[Factor, ...]
+) -> tuple[dict[str, tuple[FactorValue, ...]], list[Fault]]:
     """By factor the one value that a combination has of it."""
     chosen: dict[str, tuple[FactorValue, ...]] = {}
-    faults = []
+    faults = list[Fault]()
     known = {key: factor for factor in factors for key in (factor.name, factor.key)}
     for key, written in item.items():
         factor = known.get(key)
         if factor is None:
             near = difflib.get_close_matches(key, known, n=1)
             cure = f"did you mean {near[0]}?" if near else f"known are {', '.join(one.name for one in factors)}"
-            faults.append(f"{place}.{key}: is not a factor; {cure}")
+            faults.append(Fault((*place, key), f"is not a factor; {cure}"))
             continue
         found = tuple(value for value in factor.values if value.is_same(written))
         if not found:
             known_values = ", ".join(value.label for value in factor.values)
-            faults.append(f"{place}.{key}: is {written!r}, but the values of this factor are {known_values}")
+            faults.append(Fault((*place, key), f"is {written!r}, but the values of this factor are {known_values}"))
         elif factor.name in chosen:
-            faults.append(f"{place}.{key}: is said twice; keep one")
+            faults.append(Fault((*place, key), "is said twice; keep one"))
         else:
             chosen[factor.name] = found
     return chosen, faults
@@ -279,9 +280,9 @@ class Matrix:
     """
 
     origins: tuple[Origin, ...] = ()
-    faults: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
-    def placed(self, faults: Iterable[str]) -> tuple[str, ...]:
+    def placed(self, faults: Iterable[Fault]) -> tuple[Fault, ...]:
         """The faults of systems at their places in the file."""
         return placed(faults, self.origins)
 
@@ -295,7 +296,7 @@ def expand(written: dict[str, Any]) -> Matrix:
     bases = written.get("system")
     is_list = isinstance(bases, list) and all(isinstance(base, dict) for base in bases)
     faults = [
-        f"system[{index}].{_ORIGIN}: is not a known key"
+        Fault(("system", index, _ORIGIN), "is not a known key")
         for index, base in enumerate(bases if is_list and isinstance(bases, list) else ())
         if base.pop(_ORIGIN, None) is not None
     ]
@@ -321,19 +322,23 @@ def expand(written: dict[str, Any]) -> Matrix:
     return Matrix(origins)
 
 
-def equal_systems(systems: Iterable[SystemSpec]) -> Iterator[str]:
+def equal_systems(systems: Iterable[SystemSpec]) -> Iterator[Fault]:
     """Systems of a matrix that would measure the same thing. Two that are written out may be equal on purpose."""
     known: dict[str, str] = {}
     for system in systems:
         if not system.factor_values or system.server is None:
             continue  # parameters of a target differ in their values
         said = system.model_dump(mode="json", exclude={"name", "cost", "cost_per_month"})
-        options = {name.lower().replace("-", "_"): _spelled(value) for name, value in system.server.options.items()}
+        try:
+            options = {name: _spelled(value) for name, value in system.server.server_options.items()}
+        except SpecError:
+            continue  # what is wrong with them is told where they stand
         settings = json.dumps({**said, "server": {**said["server"], "options": options}}, sort_keys=True)
         if settings in known:
-            yield (
-                f"factors: the systems {known[settings]!r} and {system.name!r} have equal settings; remove one of the"
-                " values that mean the same"
+            yield Fault(
+                ("factors",),
+                f"the systems {known[settings]!r} and {system.name!r} have equal settings; remove one of the"
+                " values that mean the same",
             )
         known.setdefault(settings, system.name)
 
@@ -349,7 +354,7 @@ def varied(spec: StudySpec) -> dict[str, tuple[str, ...]]:
 
 def _combinations(
     table: Mapping[str, object], factors: tuple[Factor, ...], base_count: int
-) -> tuple[list[Combination], list[str]]:
+) -> tuple[list[Combination], list[Fault]]:
     if COMBINATIONS not in table:
         count = base_count * math.prod(len(factor.values) for factor in factors)
         if count > SYSTEMS_MAX:
@@ -360,15 +365,15 @@ def _combinations(
         faults.append(_too_many(base_count * len(found)))
     if faults:
         return [], faults
-    first: dict[Combination, str] = {}
+    first: dict[Combination, Loc] = {}
     for place, combination in found:
         if combination in first:
             what = ", ".join(factor.words(value) for factor, value in zip(factors, combination, strict=True))
-            faults.append(f"{place}: {what} is in {first[combination]} as well; keep one")
+            faults.append(Fault(place, f"{what} is in {path_text(first[combination])} as well; keep one"))
         first.setdefault(combination, place)
     used = {value.place for combination in first for value in combination}
     faults += [
-        f"{value.place}: no combination has the value {value.label}; add one or remove the value"
+        Fault(value.place, f"no combination has the value {value.label}; add one or remove the value")
         for factor in factors
         for value in factor.values
         if value.place not in used
@@ -376,24 +381,25 @@ def _combinations(
     return list(first), faults
 
 
-def _too_many(count: int) -> str:
-    return (
-        f"factors: {count} systems follow from them, at most {SYSTEMS_MAX} can be compared; take fewer values, or list"
-        f" those that matter in {COMBINATIONS}"
+def _too_many(count: int) -> Fault:
+    return Fault(
+        ("factors",),
+        f"{count} systems follow from them, at most {SYSTEMS_MAX} can be compared; take fewer values, or list"
+        f" those that matter in {COMBINATIONS}",
     )
 
 
-def _base_faults(bases: list[dict[str, Any]], factors: tuple[Factor, ...]) -> Iterator[str]:
+def _base_faults(bases: list[dict[str, Any]], factors: tuple[Factor, ...]) -> Iterator[Fault]:
     names = [base.get("name") for base in bases]
     for name in dict.fromkeys(name for name in names if isinstance(name, str) and names.count(name) > 1):
-        yield f"system: the name {name!r} is used {names.count(name)} times; give each its own"
+        yield Fault(("system",), f"the name {name!r} is used {names.count(name)} times; give each its own")
     for index, base in enumerate(bases):
         if any(factor.path[0] == "server" for factor in factors) and not isinstance(base.get("server"), dict):
-            yield f"system[{index}]: has no server that Plimsoll starts; factors of a target are its parameters"
+            yield Fault(("system", index), "has no server that Plimsoll starts; factors of a target are its parameters")
             continue
         for factor in factors:
             if _states(base, factor.path):
-                yield f"system[{index}].{factor.key}: is a factor; remove it here"
+                yield Fault(("system", index, *factor.path), "is a factor; remove it here")
 
 
 def _states(table: object, path: tuple[str, ...]) -> bool:
@@ -421,13 +427,14 @@ def _system(base: Mapping[str, Any], origin: Origin) -> dict[str, Any]:
     return {**system, _ORIGIN: origin}
 
 
-def _name_faults(systems: list[dict[str, Any]]) -> Iterator[str]:
+def _name_faults(systems: list[dict[str, Any]]) -> Iterator[Fault]:
     """The longest name that is too long; the others are so for the same reason."""
     longest = max((str(system.get("name", "")) for system in systems), key=len)
     if len(longest) > NAME_LENGTH_MAX:
-        yield (
-            f"factors: the name of a system would be {longest!r}, {len(longest)} characters of at most"
-            f' {NAME_LENGTH_MAX}; give values short names, such as "server.scheduling" = {{ realtime = "fifo:10" }}'
+        yield Fault(
+            ("factors",),
+            f"the name of a system would be {longest!r}, {len(longest)} characters of at most"
+            f' {NAME_LENGTH_MAX}; give values short names, such as "server.scheduling" = {{ realtime = "fifo:10" }}',
         )
 
 
@@ -472,16 +479,16 @@ class Origin:
         return {**base, **{factor.name: value.label for factor, value in self.chosen}}
 
 
-def placed(faults: Iterable[str], origins: Sequence[Origin | None]) -> tuple[str, ...]:
+def placed(faults: Iterable[Fault], origins: Sequence[Origin | None]) -> tuple[Fault, ...]:
     """Faults of systems with their places in the file, each once.
 
     A value is wrong in each system that has it. What is wrong whatever the value is told of the factor.
 
     Args:
-        faults: A line each, that of a system begins with `system[` and its index in the study.
+        faults: Of the study; the path of a system has its index there.
         origins: Of all systems of the study; None for one that was written out.
     """
-    found = dict.fromkeys(_placed(line, origins) for line in faults)
+    found = dict.fromkeys(_placed(fault, origins) for fault in faults)
     whose = {
         value.place: factor
         for origin in origins
@@ -489,25 +496,22 @@ def placed(faults: Iterable[str], origins: Sequence[Origin | None]) -> tuple[str
         for factor in origin.factors
         for value in factor.values
     }
-    return tuple(dict.fromkeys(f"{place}{rest}" for place, rest in _of_factors(found, whose)))
+    return tuple(dict.fromkeys(_of_factors(found, whose)))
 
 
-def _placed(line: str, origins: Sequence[Origin | None]) -> tuple[str, str]:
-    """The place of a fault, and what is to be said of it."""
-    matched = re.match(r"system\[(\d+)\]", line)
-    origin = origins[int(matched[1])] if matched is not None and int(matched[1]) < len(origins) else None
-    if matched is None or origin is None:
-        return "", line
-    rest = line[matched.end() :]
-    for factor, value in origin.chosen:
-        length = len(factor.key) + 1
-        if rest.startswith(f".{factor.key}") and rest[length : length + 1] in (".", "[", ":"):
-            return value.place, rest[length:]
-    return f"system[{origin.base}]", rest
+def _placed(fault: Fault, origins: Sequence[Origin | None]) -> tuple[Loc, Fault]:
+    """The place of a fault, and the fault within that."""
+    match fault.path:
+        case ("system", int(index), *rest) if index < len(origins) and (origin := origins[index]) is not None:
+            for factor, value in origin.chosen:
+                if tuple(rest[: len(factor.path)]) == factor.path:
+                    return value.place, Fault(tuple(rest[len(factor.path) :]), fault.reason)
+            return ("system", origin.base), Fault(tuple(rest), fault.reason)
+    return (), fault
 
 
-def _of_factors(found: Mapping[tuple[str, str], None], whose: Mapping[str, Factor]) -> Iterator[tuple[str, str]]:
-    for place, rest in found:
+def _of_factors(found: Mapping[tuple[Loc, Fault], None], whose: Mapping[Loc, Factor]) -> Iterator[Fault]:
+    for place, fault in found:
         factor = whose.get(place)
-        is_of_all = factor is not None and all((value.place, rest) in found for value in factor.values)
-        yield factor.place if factor is not None and is_of_all else place, rest
+        is_of_all = factor is not None and all((value.place, fault) in found for value in factor.values)
+        yield from within(factor.place if factor is not None and is_of_all else place, [fault])

@@ -20,7 +20,7 @@ from pydantic import (
     model_serializer,
 )
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, Loc, SpecError
 from plimsoll.spec.server_options import OptionValue
 from plimsoll.units import parse_duration_s, parse_percent, parse_size_bytes
 
@@ -42,12 +42,16 @@ class Extended(Written):
 
     @model_serializer(mode="wrap")
     def _without_later(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return self.without_later(serialize(self))
+
+    def without_later(self, said: dict[str, Any]) -> dict[str, Any]:
+        """What was serialised, without later keys that were not given."""
         unsaid: set[str] = set()
         for key in self.LATER:
             field = type(self).model_fields[key]
             if getattr(self, key) == field.get_default(call_default_factory=True):
                 unsaid |= {key, field.alias or key}
-        return {key: value for key, value in serialize(self).items() if key not in unsaid}
+        return {key: value for key, value in said.items() if key not in unsaid}
 
 
 def reader(parse: Callable[[str], float | None], example: str) -> BeforeValidator:
@@ -198,33 +202,54 @@ _MESSAGES = {
 }
 
 
-def faults_of(error: ValidationError, *, known: dict[str, tuple[str, ...]] | None = None) -> tuple[str, ...]:
-    """One line for each fault: path, what is wrong, value.
+def faults_of(error: ValidationError, *, known: dict[str, tuple[str, ...]] | None = None) -> tuple[Fault, ...]:
+    """The faults that pydantic found. A list that counts as empty only because its items are wrong is none.
 
     Args:
         error: What pydantic found.
         known: By the path of a table (without indexes), the keys that it may have, to suggest the nearest.
     """
-    return tuple(_line(dict(fault), known or {}) for fault in error.errors())
+    found: list[dict[str, Any]] = [dict(fault) for fault in error.errors()]
+    lists = {one["loc"][:index] for one in found for index, part in enumerate(one["loc"]) if isinstance(part, int)}
+    return tuple(_fault(one, known or {}) for one in found if one["type"] != "too_short" or one["loc"] not in lists)
 
 
-def _line(fault: dict[str, Any], known: dict[str, tuple[str, ...]]) -> str:
-    path = path_text(fault["loc"])
-    kind, value = fault["type"], fault["input"]
+GENERATOR = "(generator)"
+"""Where models have the keys of a way to make values; no part of a fault's path."""
+
+
+def sound_path(loc: Loc) -> Loc:
+    """The path of a fault as the document has it: pydantic names in parentheses which of several models was meant."""
+    return tuple(part for part in loc if not (isinstance(part, str) and part.startswith("(")))
+
+
+def _fault(fault: dict[str, Any], known: dict[str, tuple[str, ...]]) -> Fault:
+    loc, kind, value = fault["loc"], fault["type"], fault["input"]
+    path, way = sound_path(loc), loc[-2].strip("()") if loc[-3:-2] == (GENERATOR,) else None
     if kind == "extra_forbidden":
-        return f"{path}: is not a known key{_suggestion(fault['loc'], known)}"
+        is_of_another = way is not None and str(path[-1]) in known.get(GENERATOR, ())
+        unknown = f"does not belong to {way!r}" if is_of_another else f"is not a known key{_suggestion(path, known)}"
+        return Fault(path, unknown)
     if kind == "missing":
-        return f"{path}: is missing"
+        return Fault(path, "is missing" if way is None else f"is missing; {way!r} needs it")
+    if kind == "union_tag_invalid" and loc[-1] == GENERATOR:
+        return Fault((*path, "generate"), _no_way(fault["ctx"]))
     if kind == "value_error":
-        return f"{path}: {fault['ctx']['error']}"
+        return Fault(path, str(fault["ctx"]["error"]))
     text = _MESSAGES.get(kind, fault["msg"]).format(**fault.get("ctx", {}))
-    return f"{path}: {text}, is {_shown(value)}"
+    return Fault(path, f"{text}, is {_shown(value)}")
 
 
-def _suggestion(loc: tuple[str | int, ...], known: dict[str, tuple[str, ...]]) -> str:
-    parent = ".".join(str(part) for part in loc[:-1] if not isinstance(part, int) and not _is_alternative(part))
+def _suggestion(path: Loc, known: dict[str, tuple[str, ...]]) -> str:
+    parent = ".".join(part for part in path[:-1] if isinstance(part, str))
     keys = known.get(parent, ())
-    return " for what stands beside it" if str(loc[-1]) in keys else suggestion(str(loc[-1]), keys)
+    return " for what stands beside it" if str(path[-1]) in keys else suggestion(str(path[-1]), keys)
+
+
+def _no_way(said: dict[str, Any]) -> str:
+    tag, ways = said["tag"].strip("()"), said["expected_tags"].replace("(", "").replace(")", "")
+    plain = ways.replace("'", "")
+    return f"must be one of {ways}, is {tag!r}" if tag else f"is missing; one of {plain}"
 
 
 def suggestion(written: str, known: Sequence[str]) -> str:
@@ -239,23 +264,6 @@ def suggestion(written: str, known: Sequence[str]) -> str:
     if near:
         return f"; did you mean {near[0]}?"
     return f"; known are {', '.join(known)}" if known else ""
-
-
-def _is_alternative(part: str | int) -> bool:
-    """Whether a part of a path only names which of several models was meant, in parentheses."""
-    return isinstance(part, str) and part.startswith("(")
-
-
-def path_text(loc: tuple[str | int, ...]) -> str:
-    """Shows where a fault is as people write paths.
-
-    >>> path_text(("study", "levels", "connections", 2))
-    'study.levels.connections[2]'
-    """
-    text = ""
-    for part in (one for one in loc if not _is_alternative(one)):
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
 
 
 NAME_MAX = 64

@@ -12,7 +12,27 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.spec.generators import INT64, DistributionSpec, GeneratorSpec, Placeholder, template_parts, time_us
+from plimsoll.errors import Fault
+from plimsoll.spec.generators import (
+    INT64,
+    Characters,
+    Choice,
+    CountedKey,
+    Decimal,
+    DistributionSpec,
+    Generator,
+    Integer,
+    Null,
+    NumberSequence,
+    Placeholder,
+    Reference,
+    Text,
+    Timestamp,
+    Way,
+    WrittenDistribution,
+    template_parts,
+    time_us,
+)
 from plimsoll.units import parse_duration_s
 
 SECOND_US = 1_000_000
@@ -41,30 +61,29 @@ class Keys:
     around: tuple[str, str] | None = None
 
 
-def generator_plan(spec: GeneratorSpec, keys: Keys | None = None) -> dict[str, Any]:
+def generator_plan(spec: Generator, keys: Keys | None = None) -> dict[str, Any]:
     """A generator without faults.
 
     Args:
         spec: What was written.
         keys: What a reference chooses from.
     """
-    assert spec.generate is not None, "a generator without faults"
-    return _PLANS[spec.generate](spec, keys)
+    return _PLANS[type(spec)](spec, keys)
 
 
-def null_ratio(spec: GeneratorSpec) -> float:
+def null_ratio(spec: Generator) -> float:
     """How many values are NULL."""
-    return 1.0 if spec.generate == "null" else spec.null_ratio
+    return 1.0 if isinstance(spec, Null) else spec.null_ratio
 
 
-def keys_of(spec: GeneratorSpec, rows: int) -> Keys | None:
+def keys_of(spec: Generator, rows: int) -> Keys | None:
     """The different values of a column over so many rows; None where they do not follow from numbers of rows alone."""
-    if spec.generate == "sequence":
+    if isinstance(spec, NumberSequence):
         sequence = _sequence(spec)
         return Keys(sequence["first"], sequence["step"], values_count(sequence, rows))
-    if spec.generate != "text":
+    if not isinstance(spec, Text):
         return None
-    parts = template_parts(spec.template or "")
+    parts = template_parts(spec.template)
     if [part for part in parts if not isinstance(part, str)] != [Placeholder("row")]:
         return None
     at = parts.index(Placeholder("row"))
@@ -77,20 +96,19 @@ def values_count(sequence: Mapping[str, int], rows: int) -> int:
     return min(values, sequence.get("cycle", values))
 
 
-def sql_type(spec: GeneratorSpec, keys: Keys | None = None) -> str:
+def sql_type(spec: Generator, keys: Keys | None = None) -> str:
     """The type of a column that holds all values of a generator; of a reference, all that it chooses from."""
-    match spec.generate:
-        case "decimal":
-            digits = max(len(str(abs(end))) for end in spec.decimal_range)
-            return f"DECIMAL({max(digits, spec.decimal_places + 1)},{spec.decimal_places})"
-        case "timestamp":
+    match spec:
+        case Decimal():
+            digits = max(len(str(abs(end))) for end in spec.range)
+            return f"DECIMAL({max(digits, spec.scale + 1)},{spec.scale})"
+        case Timestamp():
             return "DATETIME" if _resolution_us(spec) == SECOND_US else "DATETIME(6)"
-        case "choice" if spec.values and isinstance(spec.values[0], str):
+        case Choice() if isinstance(spec.values[0], str):
             return _text_type(max(len(str(value)) for value in spec.values))
-        case "text":
-            return _text_type(sum(_part_length(part) for part in template_parts(spec.template or "")))
-        case "digits" | "letters" | "hex":
-            assert spec.length is not None, "strings of characters have a length"
+        case Text():
+            return _text_type(sum(_part_length(part) for part in template_parts(spec.template)))
+        case Characters():
             return _text_type(spec.length[1])
         case _:
             around = keys.around if keys is not None else None
@@ -101,7 +119,7 @@ def _text_type(length: int) -> str:
     return f"VARCHAR({max(length, 1)})" if length <= VARCHAR_MAX else "LONGTEXT"
 
 
-def _sequence(spec: GeneratorSpec) -> dict[str, int]:
+def _sequence(spec: NumberSequence) -> dict[str, int]:
     """What changes nothing is left out: tables are known by what is said of them."""
     later = {"each": spec.each if spec.each != 1 else None, "cycle": spec.cycle}
     return {
@@ -119,17 +137,17 @@ def _characters(way: str, low: int, high: int) -> dict[str, Any]:
     return {"kind": "characters", "alphabet": _ALPHABETS[way], "length_min": low, "length_max": high}
 
 
-def _resolution_us(spec: GeneratorSpec) -> int:
+def _resolution_us(spec: Timestamp) -> int:
     """The distance of neighbouring points in time: a second unless something finer was written."""
     points = [time_us(spec.from_), time_us(spec.to) if spec.to is not None else 0, _every_us(spec)]
     return SECOND_US if all((point or 0) % SECOND_US == 0 for point in points) else 1
 
 
-def _every_us(spec: GeneratorSpec) -> int:
+def _every_us(spec: Timestamp) -> int:
     return round(parse_duration_s(spec.every) * SECOND_US) if spec.every else 0
 
 
-def _times(spec: GeneratorSpec, distribution: Any) -> dict[str, Any]:
+def _times(spec: Timestamp, distribution: Any) -> dict[str, Any]:
     first = time_us(spec.from_)
     assert first is not None, "a time without faults"
     if spec.every is not None:
@@ -157,15 +175,20 @@ def _part_length(part: str | Placeholder) -> int:
     return len(str(part.high)) if part.way == "integer" else part.high
 
 
-def _decimals(spec: GeneratorSpec) -> dict[str, Any]:
-    first, last = spec.decimal_range
-    drawn = {"first": first, "count": last - first + 1, "distribution": _distribution(spec)}
-    return {"kind": "decimal", "scale": spec.decimal_places, **drawn}
+def _decimals(spec: Decimal) -> dict[str, Any]:
+    first, last = spec.range
+    drawn = {"first": first, "count": last - first + 1, "distribution": _distribution(spec.distribution)}
+    return {"kind": "decimal", "scale": spec.scale, **drawn}
 
 
-def _reference(spec: GeneratorSpec, keys: Keys | None) -> dict[str, Any]:
+def _reference(spec: Reference, keys: Keys | None) -> dict[str, Any]:
     assert keys is not None, "a reference without faults"
-    drawn = {"first": keys.first, "step": keys.step, "count": keys.count, "distribution": _distribution(spec)}
+    drawn = {
+        "first": keys.first,
+        "step": keys.step,
+        "count": keys.count,
+        "distribution": _distribution(spec.distribution),
+    }
     number = {"kind": "integer", **drawn}
     if keys.around is None:
         return number
@@ -174,36 +197,24 @@ def _reference(spec: GeneratorSpec, keys: Keys | None) -> dict[str, Any]:
     return {"kind": "template", "parts": [part for part in parts if part.get("text") != ""]}
 
 
-def _strings(spec: GeneratorSpec) -> dict[str, Any]:
-    assert spec.length is not None, "strings of characters have a length"
-    return _characters(str(spec.generate), *spec.length)
+def _distribution(written: WrittenDistribution | None) -> Any:
+    return (written or DistributionSpec()).line()
 
 
-def _choice(spec: GeneratorSpec) -> dict[str, Any]:
-    values = spec.values or []
-    return {"kind": "choice", "values": values, "weights": spec.weights or [1.0] * len(values)}
-
-
-def _template(spec: GeneratorSpec) -> dict[str, Any]:
-    return {"kind": "template", "parts": [_part(part) for part in template_parts(spec.template or "")]}
-
-
-def _distribution(spec: GeneratorSpec) -> Any:
-    return (spec.distribution or DistributionSpec()).line()
-
-
-_PLANS: dict[str, Callable[[GeneratorSpec, Keys | None], dict[str, Any]]] = {
-    "sequence": lambda spec, _: {"kind": "sequence", **_sequence(spec)},
-    "integer": lambda spec, _: _integers(spec.from_, spec.to, _distribution(spec)),
-    "decimal": lambda spec, _: _decimals(spec),
-    "digits": lambda spec, _: _strings(spec),
-    "letters": lambda spec, _: _strings(spec),
-    "hex": lambda spec, _: _strings(spec),
-    "text": lambda spec, _: _template(spec),
-    "timestamp": lambda spec, _: _times(spec, _distribution(spec)),
-    "choice": lambda spec, _: _choice(spec),
-    "reference": _reference,
-    "null": lambda *_: {"kind": "choice", "values": [0], "weights": [1.0]},
+_PLANS: dict[type[Way], Callable[[Any, Keys | None], dict[str, Any]]] = {
+    NumberSequence: lambda spec, _: {"kind": "sequence", **_sequence(spec)},
+    Integer: lambda spec, _: _integers(spec.from_, spec.to, _distribution(spec.distribution)),
+    Decimal: lambda spec, _: _decimals(spec),
+    Characters: lambda spec, _: _characters(spec.generate, *spec.length),
+    Text: lambda spec, _: {"kind": "template", "parts": [_part(part) for part in template_parts(spec.template)]},
+    Timestamp: lambda spec, _: _times(spec, _distribution(spec.distribution)),
+    Choice: lambda spec, _: {
+        "kind": "choice",
+        "values": spec.values,
+        "weights": spec.weights or [1.0] * len(spec.values),
+    },
+    Reference: _reference,
+    Null: lambda *_: {"kind": "choice", "values": [0], "weights": [1.0]},
 }
 
 PARTS_MAX = 10_000
@@ -216,14 +227,14 @@ _TIME_US = range(-62_167_219_200_000_000, 253_402_300_800_000_000)
 """The years 0 to 9999, microseconds since 1970."""
 
 
-def reach_faults(spec: GeneratorSpec, rows: int | None) -> Iterator[str]:
+def reach_faults(spec: Generator, rows: int | None) -> Iterator[Fault]:
     """What is wrong, each line behind the name of its key.
 
     Args:
         spec: A generator without other faults.
         rows: Of the table whose column it fills; None where it makes values of statements.
     """
-    if spec.generate in (None, "reference", "null", "next", "recent"):
+    if isinstance(spec, Reference | Null | CountedKey):
         return
     plan = generator_plan(spec)
     match plan["kind"]:
@@ -234,25 +245,25 @@ def reach_faults(spec: GeneratorSpec, rows: int | None) -> Iterator[str]:
         case "integer" | "decimal" | "timestamp":
             yield from _range_faults(plan["count"], plan["distribution"])
         case "template" if len(plan["parts"]) > PARTS_MAX:
-            yield f"template: must have at most {PARTS_MAX} pieces, has {len(plan['parts'])}"
+            yield Fault(("template",), f"must have at most {PARTS_MAX} pieces, has {len(plan['parts'])}")
         case "choice" if not math.isfinite(sum(plan["weights"])):
-            yield "weights: must have a finite sum; write smaller ones"
+            yield Fault(("weights",), "must have a finite sum; write smaller ones")
 
 
-def _sequence_faults(plan: dict[str, Any], rows: int) -> Iterator[str]:
+def _sequence_faults(plan: dict[str, Any], rows: int) -> Iterator[Fault]:
     last = plan["first"] + plan["step"] * max(values_count(plan, rows) - 1, 0)
     if last not in INT64:
-        yield f"step: leads to {last} within {rows} rows; it must be a whole number of 64 bits"
+        yield Fault(("step",), f"leads to {last} within {rows} rows; it must be a whole number of 64 bits")
 
 
-def _time_faults(first_us: int, step_us: int, rows: int) -> Iterator[str]:
+def _time_faults(first_us: int, step_us: int, rows: int) -> Iterator[Fault]:
     if first_us + step_us * max(rows - 1, 0) not in _TIME_US:
-        yield f"every: leads beyond the year 9999 within {rows} rows; write a shorter time or fewer rows"
+        yield Fault(("every",), f"leads beyond the year 9999 within {rows} rows; write a shorter time or fewer rows")
 
 
-def _range_faults(count: int, distribution: dict[str, Any]) -> Iterator[str]:
+def _range_faults(count: int, distribution: dict[str, Any]) -> Iterator[Fault]:
     is_uniform = distribution == DistributionSpec().line()
     values_max = INT64[-1] if is_uniform else CHOSEN_MAX
     if count > values_max:
         cure = "" if is_uniform else '; distribution = "uniform" takes more'
-        yield f"to: makes {count} values to choose from, at most {values_max} are possible{cure}"
+        yield Fault(("to",), f"makes {count} values to choose from, at most {values_max} are possible{cure}")

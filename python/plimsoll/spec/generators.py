@@ -15,10 +15,19 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
-from plimsoll.errors import SpecError
-from plimsoll.spec.fields import Extended
+from plimsoll.errors import Fault, SpecError
+from plimsoll.spec.fields import GENERATOR, Extended
 from plimsoll.units import parse_duration_s
 
 LENGTH_MAX = 65_535
@@ -93,38 +102,6 @@ def _named(value: object) -> object:
 WrittenDistribution = Annotated[DistributionSpec, BeforeValidator(_named)]
 """Written as "zipfian" or as { kind = "zipfian", exponent = 0.9 }."""
 
-Way = Literal[
-    "sequence",
-    "integer",
-    "decimal",
-    "digits",
-    "letters",
-    "hex",
-    "text",
-    "timestamp",
-    "choice",
-    "reference",
-    "null",
-    "next",
-    "recent",
-]
-WAYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "sequence": ((), ("start", "step", "each", "cycle")),
-    "integer": (("from", "to"), ("distribution",)),
-    "decimal": (("from", "to"), ("places", "distribution")),
-    "digits": (("length",), ()),
-    "letters": (("length",), ()),
-    "hex": (("length",), ()),
-    "text": (("template",), ()),
-    "timestamp": (("from",), ("to", "every", "distribution")),
-    "choice": (("values",), ("weights",)),
-    "reference": (("table",), ("column", "distribution")),
-    "null": ((), ()),
-    "next": (("table",), ("column",)),
-    "recent": (("table",), ("column", "within", "distribution")),
-}
-"""By way: the keys that it needs, and those that it may have."""
-
 CHOICES_MAX = 10_000
 INT64 = range(-(2**63), 2**63)
 PLACES_MAX = 18
@@ -154,166 +131,6 @@ LengthRange = Annotated[
 """Written as 8 or [8, 20]; both ends are included."""
 
 
-class GeneratorSpec(Extended):
-    """One way to make values.
-
-    Attributes:
-        generate: Which way; None where a value is no generated one.
-        start: Of the sequence; 1 when not given.
-        step: From value to value of the sequence; 1 when not given.
-        each: So many rows in turn have the same value of the sequence; 1 when not given.
-        cycle: The sequence begins again after so many values; it never does when not given.
-        from_: Smallest integer or decimal, or earliest time.
-        to: Largest, or latest; included.
-        every: Distance of a row's time to that of the row before, such as "10s".
-        places: Digits after the point of a decimal; 2 when not given.
-        length: Characters, as a number or a range.
-        template: Text with `{row}`, `{digits:8}`, `{letters:3-8}`, `{hex:32}` or `{integer:1-100}` in it.
-        values: What a choice is made of.
-        weights: How often each is chosen, relative to the others.
-        table: The table that is referred to.
-        column: Its column whose values are chosen from; its primary key when not given.
-        within: From how many of the newest keys.
-        distribution: How numbers are chosen.
-        null_ratio: So many values are NULL, 0 to 1.
-    """
-
-    LATER: ClassVar[frozenset[str]] = frozenset({"each", "cycle", "column", "within"})
-
-    generate: Way | None = None
-    start: Whole | None = None
-    step: Whole | None = None
-    each: Positive | None = None
-    cycle: Positive | None = None
-    from_: Any = Field(default=None, alias="from")
-    to: Any = None
-    every: str | None = None
-    places: Annotated[int, Field(ge=0, le=PLACES_MAX)] | None = None
-    length: LengthRange | None = None
-    template: str | None = None
-    values: list[int | str] | None = None
-    weights: list[Annotated[float, Field(ge=0, allow_inf_nan=False)]] | None = None
-    table: str | None = None
-    column: str | None = None
-    within: Annotated[int, Field(ge=1, le=2**32 - 1)] | None = None
-    distribution: WrittenDistribution | None = None
-    null_ratio: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
-
-    def written(self, key: str) -> Any:
-        """The value of a key by the name that users write."""
-        return getattr(self, "from_" if key == "from" else key)
-
-    def faults(self, *, in_rows: bool) -> Iterator[str]:
-        """What is wrong, each line behind the name of its key.
-
-        Args:
-            in_rows: It fills a column; otherwise it makes values of statements, which have no row to follow.
-        """
-        if self.generate is None:
-            yield f"generate: is missing; one of {', '.join(WAYS)}"
-            return
-        needed, allowed = WAYS[self.generate]
-        keys = {key for way in WAYS.values() for part in way for key in part}
-        misplaced = sorted(k for k in keys - {*needed, *allowed} if self.written(k) is not None)
-        yield from (f"{key}: does not belong to {self.generate!r}" for key in misplaced)
-        missing = [key for key in needed if self.written(key) is None]
-        yield from (f"{key}: is missing; {self.generate!r} needs it" for key in missing)
-        if not missing:
-            yield from self._faults_of_way(in_rows=in_rows)
-
-    def _faults_of_way(self, *, in_rows: bool) -> Iterator[str]:
-        match self.generate:
-            case "sequence" if not in_rows:
-                yield "generate: 'sequence' follows the rows of a table, which a value of a statement has not"
-            case "next" | "recent":
-                yield from self._key_faults(in_rows=in_rows)
-            case "sequence" if self.step == 0:
-                yield "step: must not be 0"
-            case "integer":
-                yield from self._integer_faults()
-            case "decimal":
-                yield from self._decimal_faults()
-            case "timestamp":
-                yield from self._time_faults(in_rows=in_rows)
-            case "text":
-                yield from _template_faults(self.template or "", in_rows=in_rows)
-            case "choice":
-                yield from self._choice_faults()
-
-    def _key_faults(self, *, in_rows: bool) -> Iterator[str]:
-        if in_rows:
-            yield f"generate: {self.generate!r} belongs to values of statements; columns have 'sequence'"
-        if self.null_ratio > 0:
-            yield f"null_ratio: does not belong to {self.generate!r}"
-        if self.distribution is not None and self.distribution.scattered:
-            yield "distribution.scattered: does not belong to 'recent', whose first rank is the newest key"
-
-    def _integer_faults(self) -> Iterator[str]:
-        ends = {"from": self.from_, "to": self.to}
-        wrong = {key: end for key, end in ends.items() if type(end) is not int or end not in INT64}
-        yield from (f"{key}: must be a whole number of 64 bits, is {end!r}" for key, end in wrong.items())
-        if not wrong and self.from_ > self.to:
-            yield f"to: must be at least {self.from_}, is {self.to}"
-
-    def _decimal_faults(self) -> Iterator[str]:
-        ends = {"from": self.from_, "to": self.to}
-        wrong = {k: e for k, e in ends.items() if type(e) is not int and not (type(e) is float and math.isfinite(e))}
-        yield from (f"{key}: must be a number, is {end!r}" for key, end in wrong.items())
-        if wrong:
-            return
-        first, last = self.decimal_range
-        if first > last:
-            yield f"to: must be at least {self.from_}, is {self.to}"
-        if first not in INT64 or last not in INT64:
-            yield f"places: {self.decimal_places} leads to more than 18 digits"
-
-    @property
-    def decimal_range(self) -> tuple[int, int]:
-        """Smallest and largest decimal in units of the last place."""
-        unit = 10**self.decimal_places
-        return math.ceil(round(self.from_ * unit, 6)), math.floor(round(self.to * unit, 6))
-
-    @property
-    def decimal_places(self) -> int:
-        """Digits after the point."""
-        return 2 if self.places is None else self.places
-
-    def _time_faults(self, *, in_rows: bool) -> Iterator[str]:
-        for key in ("from", "to"):
-            if (end := self.written(key)) is not None and time_us(end) is None:
-                yield f"{key}: must be a date or a time without zone, such as 2026-01-01T00:00:00, is {end!r}"
-                return
-        if (self.to is None) == (self.every is None):
-            yield "to: must be given, or every (then each row is so much later than the one before), and not both"
-            return
-        if self.every is not None:
-            yield from self._every_faults(in_rows=in_rows)
-        elif (time_us(self.to) or 0) < (time_us(self.from_) or 0):
-            yield f"to: must not be before {self.from_}, is {self.to}"
-
-    def _every_faults(self, *, in_rows: bool) -> Iterator[str]:
-        if not in_rows:
-            yield "every: follows the rows of a table, which a value of a statement has not; use to"
-        if self.distribution is not None:
-            yield "distribution: does not belong to every: nothing is drawn"
-        try:
-            if round(parse_duration_s(self.every or "") * 1e6) < 1:
-                yield f"every: must be at least a microsecond, is {self.every!r}"
-        except SpecError as error:
-            yield f"every: {error}"
-
-    def _choice_faults(self) -> Iterator[str]:
-        values = self.values or []
-        if not 1 <= len(values) <= CHOICES_MAX:
-            yield f"values: must be 1 to {CHOICES_MAX}, are {len(values)}"
-        elif len({type(value) for value in values}) > 1:
-            yield "values: must be all whole numbers or all text; write numbers with a point as text"
-        if any(isinstance(value, int) and value not in INT64 for value in values):
-            yield "values: must fit 64 bits"
-        if self.weights is not None and (len(self.weights) != len(values) or sum(self.weights) <= 0):
-            yield f"weights: must be one for each of the {len(values)} values, and not all 0"
-
-
 def time_us(value: object) -> int | None:
     """A date or time of the calendar as microseconds since 1970; None when it is none, or has a zone.
 
@@ -330,16 +147,6 @@ def time_us(value: object) -> int | None:
     if not isinstance(value, datetime) or value.tzinfo is not None:
         return None
     return (value - _EPOCH) // timedelta(microseconds=1)
-
-
-def _template_faults(template: str, *, in_rows: bool) -> Iterator[str]:
-    try:
-        parts = template_parts(template)
-    except ValueError as error:
-        yield f"template: {error}"
-        return
-    if not in_rows and Placeholder("row") in parts:
-        yield "template: {row} follows the rows of a table, which a value of a statement has not"
 
 
 _CHARACTERS = ("digits", "letters", "hex")
@@ -393,6 +200,333 @@ def _placeholder(braces: str, inner: str | None) -> Placeholder:
     if placeholder.low > placeholder.high or (read[2] in _CHARACTERS and placeholder.high > LENGTH_MAX):
         raise ValueError(f"{braces!r} must rise, and lengths must be at most {LENGTH_MAX}")
     return placeholder
+
+
+def _checked_template(template: str) -> str:
+    template_parts(template)
+    return template
+
+
+def _number(value: object) -> object:
+    if type(value) is not int and not (type(value) is float and math.isfinite(value)):
+        raise ValueError(f"must be a number, is {value!r}")
+    return value
+
+
+Number = Annotated[Any, AfterValidator(_number)]
+"""A number as it was written, whole or not."""
+
+
+def _time(value: object) -> object:
+    if time_us(value) is None:
+        raise ValueError(f"must be a date or a time without zone, such as 2026-01-01T00:00:00, is {value!r}")
+    return value
+
+
+Time = Annotated[Any, AfterValidator(_time)]
+"""A date or time as it was written."""
+
+_NO_ROW = "follows the rows of a table, which a value of a statement has not"
+
+
+class Way(Extended):
+    """What all ways to make values have in common.
+
+    Attributes:
+        null_ratio: So many values are NULL, 0 to 1.
+    """
+
+    null_ratio: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0
+
+    def faults(self, *, in_rows: bool) -> Iterator[Fault]:
+        """What is wrong between the keys of this way.
+
+        Args:
+            in_rows: It fills a column; otherwise it makes values of statements, which have no row to follow.
+        """
+        if not in_rows and (follows := self._follows_rows()) is not None:
+            yield follows
+        if in_rows and isinstance(self, CountedKey):
+            yield Fault(("generate",), f"{self.generate!r} belongs to values of statements; columns have 'sequence'")
+        yield from self._contradictions()
+
+    def _follows_rows(self) -> Fault | None:
+        """What keeps it from making values of statements; None where nothing does."""
+        return None
+
+    def _contradictions(self) -> Iterator[Fault]:
+        return iter(())
+
+
+class NumberSequence(Way):
+    """Numbers that follow the rows of a table.
+
+    Attributes:
+        start: 1 when not given.
+        step: From value to value; 1 when not given.
+        each: So many rows in turn have the same value; 1 when not given.
+        cycle: It begins again after so many values; it never does when not given.
+    """
+
+    LATER: ClassVar = frozenset({"each", "cycle"})
+
+    generate: Literal["sequence"]
+    start: Whole | None = None
+    step: Whole | None = None
+    each: Positive | None = None
+    cycle: Positive | None = None
+
+    def _follows_rows(self) -> Fault:
+        return Fault(("generate",), f"'sequence' {_NO_ROW}")
+
+    def _contradictions(self) -> Iterator[Fault]:
+        if self.step == 0:
+            yield Fault(("step",), "must not be 0")
+
+
+class Integer(Way):
+    """Whole numbers; both ends are included."""
+
+    generate: Literal["integer"]
+    from_: Whole = Field(alias="from")
+    to: Whole
+    distribution: WrittenDistribution | None = None
+
+    def _contradictions(self) -> Iterator[Fault]:
+        if self.from_ > self.to:
+            yield Fault(("to",), f"must be at least {self.from_}, is {self.to}")
+
+
+class Decimal(Way):
+    """Numbers with a point; both ends are included.
+
+    Attributes:
+        places: Digits after the point; 2 when not given.
+    """
+
+    generate: Literal["decimal"]
+    from_: Number = Field(alias="from")
+    to: Number
+    places: Annotated[int, Field(ge=0, le=PLACES_MAX)] | None = None
+    distribution: WrittenDistribution | None = None
+
+    @property
+    def scale(self) -> int:
+        """Digits after the point."""
+        return 2 if self.places is None else self.places
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """Smallest and largest in units of the last place."""
+        unit = 10**self.scale
+        return math.ceil(round(self.from_ * unit, 6)), math.floor(round(self.to * unit, 6))
+
+    def _contradictions(self) -> Iterator[Fault]:
+        first, last = self.range
+        if first > last:
+            yield Fault(("to",), f"must be at least {self.from_}, is {self.to}")
+        if first not in INT64 or last not in INT64:
+            yield Fault(("places",), f"{self.scale} leads to more than 18 digits")
+
+
+class Characters(Way):
+    """Random strings of so many characters, a number or a range."""
+
+    generate: Literal["digits", "letters", "hex"]
+    length: LengthRange
+
+
+class Text(Way):
+    """Texts with `{row}`, `{digits:8}`, `{letters:3-8}`, `{hex:32}` or `{integer:1-100}` in a template."""
+
+    generate: Literal["text"]
+    template: Annotated[str, AfterValidator(_checked_template)]
+
+    def _follows_rows(self) -> Fault | None:
+        has_row = Placeholder("row") in template_parts(self.template)
+        return Fault(("template",), f"{{row}} {_NO_ROW}") if has_row else None
+
+
+class Timestamp(Way):
+    """Times of the calendar.
+
+    Attributes:
+        from_: The earliest, or that of the first row.
+        to: The latest; included.
+        every: Distance of a row's time to that of the row before, such as "10s".
+    """
+
+    generate: Literal["timestamp"]
+    from_: Time = Field(alias="from")
+    to: Time | None = None
+    every: str | None = None
+    distribution: WrittenDistribution | None = None
+
+    def _follows_rows(self) -> Fault | None:
+        return None if self.every is None else Fault(("every",), f"{_NO_ROW}; use to")
+
+    def _contradictions(self) -> Iterator[Fault]:
+        if (self.to is None) == (self.every is None):
+            reason = "must be given, or every (then each row is so much later than the one before), and not both"
+            yield Fault(("to",), reason)
+        elif self.every is not None:
+            if self.distribution is not None:
+                yield Fault(("distribution",), "does not belong to every: nothing is drawn")
+            try:
+                if round(parse_duration_s(self.every) * 1e6) < 1:
+                    yield Fault(("every",), f"must be at least a microsecond, is {self.every!r}")
+            except SpecError as error:
+                yield Fault(("every",), str(error))
+        elif (time_us(self.to) or 0) < (time_us(self.from_) or 0):
+            yield Fault(("to",), f"must not be before {self.from_}, is {self.to}")
+
+
+class Choice(Way):
+    """One of some values; `weights` says how often each is chosen, relative to the others."""
+
+    generate: Literal["choice"]
+    values: list[int | str]
+    weights: list[Annotated[float, Field(ge=0, allow_inf_nan=False)]] | None = None
+
+    def _contradictions(self) -> Iterator[Fault]:
+        values = self.values
+        if not 1 <= len(values) <= CHOICES_MAX:
+            yield Fault(("values",), f"must be 1 to {CHOICES_MAX}, are {len(values)}")
+        elif len({type(value) for value in values}) > 1:
+            yield Fault(("values",), "must be all whole numbers or all text; write numbers with a point as text")
+        if any(isinstance(value, int) and value not in INT64 for value in values):
+            yield Fault(("values",), "must fit 64 bits")
+        if self.weights is not None and (len(self.weights) != len(values) or sum(self.weights) <= 0):
+            yield Fault(("weights",), f"must be one for each of the {len(values)} values, and not all 0")
+
+
+class Reference(Way):
+    """Values of a column of another table, its primary key when no column is given."""
+
+    LATER: ClassVar = frozenset({"column"})
+
+    generate: Literal["reference"]
+    table: str
+    column: str | None = None
+    distribution: WrittenDistribution | None = None
+
+
+class Null(Way):
+    """Nothing but NULL."""
+
+    generate: Literal["null"]
+
+
+class CountedKey(Way):
+    """A key of a table that grows: of the primary key when no column is given."""
+
+    LATER: ClassVar[frozenset[str]] = frozenset({"column"})
+
+    generate: Any
+    table: str
+    column: str | None = None
+
+    def _contradictions(self) -> Iterator[Fault]:
+        if self.null_ratio > 0:
+            yield Fault(("null_ratio",), f"does not belong to {self.generate!r}")
+
+
+class NextKey(CountedKey):
+    """The next key."""
+
+    generate: Literal["next"]
+
+
+class RecentKey(CountedKey):
+    """One of the newest keys, of so many as `within` says."""
+
+    LATER: ClassVar = CountedKey.LATER | {"within"}
+
+    generate: Literal["recent"]
+    within: Annotated[int, Field(ge=1, le=2**32 - 1)] | None = None
+    distribution: WrittenDistribution | None = None
+
+    def _contradictions(self) -> Iterator[Fault]:
+        yield from super()._contradictions()
+        if self.distribution is not None and self.distribution.scattered:
+            reason = "does not belong to 'recent', whose first rank is the newest key"
+            yield Fault(("distribution", "scattered"), reason)
+
+
+def _tag(written: object) -> str:
+    if not isinstance(written, dict):
+        return f"({getattr(written, 'generate', '')})"
+    return f"({written.get('generate', '')})"
+
+
+Generator = Annotated[
+    Annotated[NumberSequence, Tag("(sequence)")]
+    | Annotated[Integer, Tag("(integer)")]
+    | Annotated[Decimal, Tag("(decimal)")]
+    | Annotated[Characters, Tag("(digits)")]
+    | Annotated[Characters, Tag("(letters)")]
+    | Annotated[Characters, Tag("(hex)")]
+    | Annotated[Text, Tag("(text)")]
+    | Annotated[Timestamp, Tag("(timestamp)")]
+    | Annotated[Choice, Tag("(choice)")]
+    | Annotated[Reference, Tag("(reference)")]
+    | Annotated[Null, Tag("(null)")]
+    | Annotated[NextKey, Tag("(next)")]
+    | Annotated[RecentKey, Tag("(recent)")],
+    Discriminator(_tag),
+]
+"""One way to make values, told by its key `generate`. Tags in parentheses are no part of a fault's path."""
+
+MISPLACED = "(misplaced)"
+
+
+class Made(Extended):
+    """Something whose values are made: the keys of the way stand among its own.
+
+    Attributes:
+        generator: The way; None where a value is no generated one.
+        misplaced: Keys of a way that stand there nevertheless.
+    """
+
+    INSTEAD: ClassVar[tuple[str, ...]] = ()
+    """Its own keys that say something else than a way."""
+
+    generator: Generator | None = Field(default=None, alias=GENERATOR)
+    misplaced: tuple[str, ...] = Field(default=(), alias=MISPLACED, exclude=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _way_apart(cls, written: object) -> object:
+        if not isinstance(written, dict):
+            return written
+        own = {field.alias or name for name, field in cls.model_fields.items()} - {GENERATOR, MISPLACED}
+        way = {key: value for key, value in written.items() if key not in own}
+        apart = {key: value for key, value in written.items() if key in own}
+        if any(written.get(key) for key in cls.INSTEAD):
+            return {**apart, MISPLACED: tuple(way)}
+        return {**apart, GENERATOR: way}
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Keys that ways had from the beginning are there, whichever the way: so ids of trials stay what they were."""
+        said = self.without_later(serialize(self))
+        way = said.pop(GENERATOR, None) or said.pop("generator", None) or {}
+        return {**dict.fromkeys(_FORMER_KEYS), "null_ratio": 0.0, **way, **said}
+
+
+_FORMER_KEYS = (
+    *("generate", "start", "step", "from", "to", "every", "places", "length", "template", "values", "weights"),
+    *("table", "distribution"),
+)
+
+GENERATOR_KEYS = tuple(
+    dict.fromkeys(
+        field.alias or name
+        for tagged in get_args(get_args(Generator)[0])
+        for name, field in get_args(tagged)[0].model_fields.items()
+    )
+)
+"""The keys of all ways, as users write them."""
 
 
 DISTRIBUTIONS: tuple[str, ...] = get_args(DistributionKind)

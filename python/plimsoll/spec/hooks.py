@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
 
+from plimsoll.errors import Fault, Loc, within
 from plimsoll.spec.fields import DurationS, Place, Written
 
 if TYPE_CHECKING:
@@ -110,48 +111,51 @@ def hooks_identity(hooks: HooksSpec) -> dict[str, Any]:
     return {name: list(hook.command) for name, hook in hooks.written.items() if name not in ("stop", "collect")}
 
 
-def all_hooks(spec: StudySpec) -> Iterator[tuple[str, HookSpec]]:
+def all_hooks(spec: StudySpec) -> Iterator[tuple[Loc, HookSpec]]:
     """Every hook of a study with its place in the file."""
     if spec.study.hooks.switch is not None:
-        yield "study.hooks.switch", spec.study.hooks.switch
+        yield ("study", "hooks", "switch"), spec.study.hooks.switch
     for name, environment in spec.environment.items():
         if environment.check is not None:
-            yield f"environment.{name}.check", environment.check
+            yield ("environment", name, "check"), environment.check
     for index, system in enumerate(spec.system):
         for name, hook in ({} if system.hooks is None else system.hooks.written).items():
-            yield f"system[{index}].hooks.{name}", hook
+            yield ("system", index, "hooks", name), hook
 
 
-def hook_faults(spec: StudySpec) -> Iterable[str]:
+def hook_faults(spec: StudySpec) -> Iterable[Fault]:
     """What is wrong with the hooks of systems, one line each."""
     for index, system in enumerate(spec.system):
-        yield from _faults(f"system[{index}]", system, by_hook=spec.reset_of(system) == "hook")
+        yield from within(("system", index), _faults(system, by_hook=spec.reset_of(system) == "hook"))
         if system.hooks is not None and spec.study.is_duet:
-            yield f"system[{index}].hooks: are for systems that run one after the other; remove them or design"
+            yield Fault(
+                ("system", index, "hooks"), "are for systems that run one after the other; remove them or design"
+            )
 
 
-def _faults(place: str, system: SystemSpec, *, by_hook: bool) -> Iterator[str]:
+def _faults(system: SystemSpec, *, by_hook: bool) -> Iterator[Fault]:
     written = {} if system.hooks is None else system.hooks.written
     if system.server is not None:
-        yield from _faults_of_managed(place, written, by_hook=by_hook)
+        yield from _faults_of_managed(written, by_hook=by_hook)
         return
     if by_hook and "reset" not in written:
-        yield f'{place}.reset: "hook" needs a command that puts the data back: add hooks.reset, or say another reset'
+        yield Fault(("reset",), '"hook" needs a command that puts the data back: add hooks.reset, or say another reset')
     if not by_hook and "reset" in written:
-        yield f'{place}.hooks.reset: is never called; add reset = "hook", or remove the hook'
+        yield Fault(("hooks", "reset"), 'is never called; add reset = "hook", or remove the hook')
     for one, other in (("start", "stop"), ("stop", "start")):
         if one in written and other not in written:
-            yield f"{place}.hooks.{one}: needs {other} as well, so that exactly one system runs at a time"
+            yield Fault(("hooks", one), f"needs {other} as well, so that exactly one system runs at a time")
 
 
-def _faults_of_managed(place: str, written: Iterable[str], *, by_hook: bool) -> Iterator[str]:
+def _faults_of_managed(written: Iterable[str], *, by_hook: bool) -> Iterator[Fault]:
     if by_hook:
-        yield f'{place}.reset: "hook" is for targets; Plimsoll puts the data of its own servers back itself'
+        yield Fault(("reset",), '"hook" is for targets; Plimsoll puts the data of its own servers back itself')
     for name in written:
         if name in OF_TARGETS:
-            yield (
-                f"{place}.hooks.{name}: is for targets; Plimsoll starts, stops and resets this server itself. Managed"
-                " servers have the hooks configure and collect"
+            yield Fault(
+                ("hooks", name),
+                "is for targets; Plimsoll starts, stops and resets this server itself. Managed"
+                " servers have the hooks configure and collect",
             )
 
 
@@ -168,40 +172,55 @@ class EnvironmentSpec(Written):
     check: Hook = None
 
 
-def environment_faults(spec: StudySpec) -> Iterable[str]:
+def environment_faults(spec: StudySpec) -> Iterable[Fault]:
     """What is wrong with environments and how they are switched, one line each."""
     names, study = spec.environments, spec.study
     for name in spec.environment:
         if name not in names:
-            yield f'environment.{name}: no system is measured in it; add environment = "{name}" to one, or remove it'
+            yield Fault(
+                ("environment", name), f'no system is measured in it; add environment = "{name}" to one, or remove it'
+            )
     if names:
         for index, system in enumerate(spec.system):
             if system.environment is None:
-                yield f"system[{index}].environment: is missing; other systems name theirs ({', '.join(names)})"
+                yield Fault(
+                    ("system", index, "environment"), f"is missing; other systems name theirs ({', '.join(names)})"
+                )
     if len(names) > 1:
         yield from _faults_of_several(spec, names)
     elif study.switch is not None:
-        yield "study.switch: there is nothing to switch; systems must name at least two environments"
+        yield Fault(("study", "switch"), "there is nothing to switch; systems must name at least two environments")
     if (study.switch == "hook") != (study.hooks.switch is not None):
-        yield 'study.hooks.switch: belongs to switch = "hook"; say both, or none of them'
+        yield Fault(("study", "hooks", "switch"), 'belongs to switch = "hook"; say both, or none of them')
     if "blocks" in study.model_fields_set and study.switch != "hand":
-        yield 'study.blocks: belongs to switch = "hand"; a hook switches environments in each repetition'
+        yield Fault(("study", "blocks"), 'belongs to switch = "hand"; a hook switches environments in each repetition')
 
 
-def _faults_of_several(spec: StudySpec, names: tuple[str, ...]) -> Iterator[str]:
+def _faults_of_several(spec: StudySpec, names: tuple[str, ...]) -> Iterator[Fault]:
     study = spec.study
     if study.switch is None:
-        yield (
-            f"study.switch: is missing; the environments {', '.join(names)} are measured in turn: say"
-            ' switch = "hand", or switch = "hook" with hooks.switch'
+        yield Fault(
+            ("study", "switch"),
+            f"is missing; the environments {', '.join(names)} are measured in turn: say"
+            ' switch = "hand", or switch = "hook" with hooks.switch',
         )
     if study.is_duet:
-        yield "study.design: systems of a duet are up at the same time, and environments are not; leave design out"
+        yield Fault(
+            ("study", "design"), "systems of a duet are up at the same time, and environments are not; leave design out"
+        )
     elif study.repetitions is None:
-        yield 'study.repetitions: "auto" compares within repetitions, and environments are not; say a number'
+        yield Fault(
+            ("study", "repetitions"), '"auto" compares within repetitions, and environments are not; say a number'
+        )
     elif "blocks" in study.model_fields_set and study.blocks > study.repetitions:
-        yield f"study.blocks: must be at most repetitions ({study.repetitions}), is {study.blocks}"
+        yield Fault(("study", "blocks"), f"must be at most repetitions ({study.repetitions}), is {study.blocks}")
     if study.levels.capacity is not None:
-        yield "study.levels.capacity: is not compared between environments; make each environment a study of its own"
+        yield Fault(
+            ("study", "levels", "capacity"),
+            "is not compared between environments; make each environment a study of its own",
+        )
     if any(system.factor_values for system in spec.system):
-        yield "factors: are not compared between environments; write the systems out, or make each a study of its own"
+        yield Fault(
+            ("factors",),
+            "are not compared between environments; write the systems out, or make each a study of its own",
+        )

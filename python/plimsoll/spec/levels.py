@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, field_validator, model_validator
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, SpecError, within
 from plimsoll.record.capacity import CapacityObjective
 from plimsoll.record.level import Level
 from plimsoll.spec.clients import RATE_MAX_TPS, Clients
@@ -116,33 +116,43 @@ class Levels(Written):
         return tuple(value) if isinstance(value, list) else value
 
 
-def level_faults(levels: Levels, clients: Clients) -> Iterable[str]:
-    """What does not go together, one line each."""
+def level_faults(levels: Levels, clients: Clients) -> Iterable[Fault]:
+    """What does not go together in `[study]`."""
     for name, values in (("connections", levels.connections), ("rate_tps", levels.rate_tps or ())):
         for level, count in Counter(values).items():
             if count > 1:
-                yield f"study.levels.{name}: {level:g} is there {count} times; use repetitions to run a level again"
+                yield Fault(("levels", name), f"{level:g} is there {count} times; use repetitions to run a level again")
     if levels.capacity is not None:
         yield from _capacity_faults(levels, clients)
         return
     if levels.rate_tps is None:
         if clients.burstiness > 1:
-            yield "study.clients.burstiness: is for load at a rate; add rate_tps or capacity to levels, or leave it out"
+            yield Fault(
+                ("clients", "burstiness"), "is for load at a rate; add rate_tps or capacity to levels, or leave it out"
+            )
         return
     if (count := len(levels.connections)) > 1:
-        yield f"study.levels.connections: with rate_tps it must be one number, which serves every rate; are {count}"
+        yield Fault(
+            ("levels", "connections"), f"with rate_tps it must be one number, which serves every rate; are {count}"
+        )
     if clients.think_time is not None:
-        yield "study.clients.think_time: is for connections at their own pace; with rate_tps the rate sets the pace"
+        yield Fault(
+            ("clients", "think_time"), "is for connections at their own pace; with rate_tps the rate sets the pace"
+        )
 
 
-def _capacity_faults(levels: Levels, clients: Clients) -> Iterable[str]:
+def _capacity_faults(levels: Levels, clients: Clients) -> Iterable[Fault]:
     if levels.rate_tps is not None:
-        yield "study.levels.rate_tps: cannot stand beside capacity, which chooses the rates; leave one of them out"
+        yield Fault(
+            ("levels", "rate_tps"), "cannot stand beside capacity, which chooses the rates; leave one of them out"
+        )
     if clients.think_time is not None:
-        yield "study.clients.think_time: is for connections at their own pace; capacity is searched for at rates"
+        yield Fault(
+            ("clients", "think_time"), "is for connections at their own pace; capacity is searched for at rates"
+        )
 
 
-def pace_faults(workload: object, connections: int, *, is_open: bool, has_think_time: bool) -> Iterable[str]:
+def pace_faults(workload: object, connections: int, *, is_open: bool, has_think_time: bool) -> Iterable[Fault]:
     """What of any workload does not go together with a level, one line each, which begins with the key.
 
     Args:
@@ -157,7 +167,7 @@ def pace_faults(workload: object, connections: int, *, is_open: bool, has_think_
         reason = "a rate sets the pace" if is_open else "the clients have a think time"
         for index, transaction in enumerate(workload.definition.transaction):
             if transaction.pause is not None:
-                yield f"file: transaction[{index}].think_time: {reason}; give only one of them"
+                yield Fault(("file",), f"transaction[{index}].think_time: {reason}; give only one of them")
 
 
 def has_own_pace(workload: object) -> bool:
@@ -169,13 +179,15 @@ def has_own_pace(workload: object) -> bool:
     return False
 
 
-def _terminal_faults(workload: TpccSpec, connections: int, *, is_open: bool, has_think_time: bool) -> Iterable[str]:
+def _terminal_faults(workload: TpccSpec, connections: int, *, is_open: bool, has_think_time: bool) -> Iterable[Fault]:
     if workload.terminals is not None and workload.terminals < connections:
-        yield f"terminals: must be at least as many as connections, {connections:,}, are {workload.terminals:,}"
+        yield Fault(
+            ("terminals",), f"must be at least as many as connections, {connections:,}, are {workload.terminals:,}"
+        )
     if is_open and workload.has_own_pace:
-        yield "times: a rate sets the pace; leave terminals, times, ramp_up and delivery_connections out"
+        yield Fault(("times",), "a rate sets the pace; leave terminals, times, ramp_up and delivery_connections out")
     if has_think_time and workload.times:
-        yield "times: has think times of its own; leave it or think_time out"
+        yield Fault(("times",), "has think times of its own; leave it or think_time out")
 
 
 def ramp_up_s(workload: object) -> float:
@@ -193,7 +205,7 @@ def checks_each_trial(workload: object) -> bool:
     return isinstance(workload, TpccSpec) and workload.checks_each_trial
 
 
-def study_faults(spec: StudySpec) -> Iterable[str]:
+def study_faults(spec: StudySpec) -> Iterable[Fault]:
     """The pace of a study's workloads against its levels, and terminals against how long load runs before it counts."""
     study = spec.study
     key, shortest_s = ("warm_up_limit", study.warm_up_limit) if study.warm_up is None else ("warm_up", study.warm_up)
@@ -206,9 +218,10 @@ def study_faults(spec: StudySpec) -> Iterable[str]:
             is_open=study.levels.rate_tps is not None or study.levels.capacity is not None,
             has_think_time=study.clients.think_time is not None,
         )
-        yield from (f"workload[{index}].{fault}" for fault in faults)
+        yield from within(("workload", index), faults)
         if (needed_s := ramp_up_s(workload)) > shortest_s:
-            yield (
-                f"study.{key}: must be at least {needed_s:g} s, until all terminals of workload[{index}] have begun,"
-                f" is {shortest_s:g} s"
+            yield Fault(
+                ("study", key),
+                f"must be at least {needed_s:g} s, until all terminals of workload[{index}] have begun,"
+                f" is {shortest_s:g} s",
             )

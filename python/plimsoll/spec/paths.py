@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from plimsoll.errors import Fault
 from plimsoll.spec.fields import Place, Written
 from plimsoll.spec.server_options import OptionValue
 
@@ -100,11 +101,10 @@ class FileKeys(Written):
         """What tables are made with.
 
         Args:
-            options: The user's options of the server, which may name a character set too.
+            options: The user's options of the server, names in one spelling; they may name a character set too.
         """
-        plain = {name.lower().replace("-", "_"): str(value) for name, value in options.items()}
-        character_set = self.effective_character_set or plain.get("character_set_server")
-        collation = self.collation or plain.get("collation_server")
+        character_set = self.effective_character_set or options.get("character_set_server")
+        collation = self.collation or options.get("collation_server")
         if _CHARACTER_SET_WORDS.search(self.table_options):
             return TableOptions(self.table_options)
         words = [f"CHARACTER SET {character_set}"] if character_set else []
@@ -157,18 +157,16 @@ def _text(value: object) -> str:
 
 
 def path_faults(
-    place: str,
     keys: FileKeys,
     *,
     profile: str,
     buffer_pool: int | None,
     options: Mapping[str, OptionValue],
     flavour: str,
-) -> Iterator[str]:
-    """What is wrong with the keys about files, one line each, which begins with its place.
+) -> Iterator[Fault]:
+    """What is wrong with the keys about files.
 
     Args:
-        place: Of the server's table in the study file.
         keys: What was written.
         profile: Base of the server's options.
         buffer_pool: Its size, where that is given.
@@ -176,27 +174,28 @@ def path_faults(
         flavour: `mariadb` or `mysql`.
     """
     if keys.pool_ratio is not None and buffer_pool is not None:
-        yield f"{place}.pool_ratio: buffer_pool says the size already; keep one of them"
+        yield Fault(("pool_ratio",), "buffer_pool says the size already; keep one of them")
     if keys.pool_ratio is not None and "innodb_buffer_pool_size" in options:
-        yield f"{place}.pool_ratio: options.innodb_buffer_pool_size says the size already; keep one of them"
+        yield Fault(("pool_ratio",), "options.innodb_buffer_pool_size says the size already; keep one of them")
     for name in keys.options_that_follow:
         if name in options and name != "innodb_flush_method":
-            yield f"{place}.options.{name}: follows from a key beside options; keep one of them"
+            yield Fault(("options", name), "follows from a key beside options; keep one of them")
     if keys.binlog_dir is not None and not has_binary_log(profile, options, flavour):
-        yield (
-            f"{place}.binlog_dir: this server writes no binary log; add options = {{ log_bin = true }}, or leave"
-            " binlog_dir out"
+        yield Fault(
+            ("binlog_dir",),
+            "this server writes no binary log; add options = { log_bin = true }, or leave binlog_dir out",
         )
     if keys.distinct_devices and not keys.role_dirs:
         roles = ", ".join(f"{role}_dir" for role in ROLES)
-        yield f"{place}.distinct_devices: there is one path only; give at least one of {roles}"
+        yield Fault(("distinct_devices",), f"there is one path only; give at least one of {roles}")
     if re.search(r"\b(COMMENT|(STORAGE\s+)?ENGINE)\b", keys.table_options, re.IGNORECASE):
-        yield (
-            f"{place}.table_options: must not hold COMMENT, where Plimsoll marks its tables, nor ENGINE; say the engine"
-            " with the workload's storage_engine"
+        yield Fault(
+            ("table_options",),
+            "must not hold COMMENT, where Plimsoll marks its tables, nor ENGINE; say the engine"
+            " with the workload's storage_engine",
         )
     if keys.collation is not None and "_" not in keys.collation and keys.character_set is None:
-        yield f"{place}.collation: {keys.collation!r} names no character set; say character_set too"
+        yield Fault(("collation",), f"{keys.collation!r} names no character set; say character_set too")
 
 
 def has_binary_log(profile: str, options: Mapping[str, OptionValue], flavour: str) -> bool:

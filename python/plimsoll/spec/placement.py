@@ -13,6 +13,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, field_validator
 
+from plimsoll.errors import Fault
 from plimsoll.spec.fields import Count, SizeBytes, Written
 from plimsoll.units import format_bytes
 
@@ -178,57 +179,55 @@ def share_of(placement: Placement, count: int) -> Share:
     )
 
 
-def placement_faults(place: str, placement: Placement, *, instances: int, buffer_pool: int | None) -> Iterator[str]:
-    """What is wrong with a placement by itself, one line each, which begins with its place.
+def placement_faults(placement: Placement, *, instances: int, buffer_pool: int | None) -> Iterator[Fault]:
+    """What is wrong with a placement by itself.
 
     Args:
-        place: The path of the server in the study file.
         placement: What was written.
         instances: How many servers divide it.
         buffer_pool: Of all of them together, bytes; None when not given.
     """
-    yield from _cpu_faults(place, placement, instances)
-    yield from _class_faults(place, placement)
+    yield from _cpu_faults(placement, instances)
+    yield from _class_faults(placement)
     share = share_of(placement, instances)
     each = "" if instances == 1 else " for each instance"
     if share.cpu_quota is not None and share.cpu_quota < _QUOTA_MIN:
-        yield f"{place}.cpu_quota: must be at least {_QUOTA_MIN:g} CPUs{each}, is {share.cpu_quota:g}"
+        yield Fault(("cpu_quota",), f"must be at least {_QUOTA_MIN:g} CPUs{each}, is {share.cpu_quota:g}")
     if share.memory_limit_bytes is not None:
-        yield from _memory_faults(place, share.memory_limit_bytes, each, (buffer_pool or 0) // instances)
+        yield from _memory_faults(share.memory_limit_bytes, each, (buffer_pool or 0) // instances)
     for name, value in share.io_limits:
         if value < 1:
-            yield f"{place}.io_limits.{name}: must be at least {instances}, at least 1{each}"
+            yield Fault(("io_limits", name), f"must be at least {instances}, at least 1{each}")
     if placement.io_limits is not None and not share.io_limits:
-        yield f"{place}.io_limits: says no limit; give read_bps, write_bps, read_iops or write_iops"
+        yield Fault(("io_limits",), "says no limit; give read_bps, write_bps, read_iops or write_iops")
 
 
-def _cpu_faults(place: str, placement: Placement, instances: int) -> Iterator[str]:
+def _cpu_faults(placement: Placement, instances: int) -> Iterator[Fault]:
     if placement.cpus is not None and placement.cpu_count is not None:
-        yield f"{place}.cpu_count: cpus says which CPUs already; keep one of them"
+        yield Fault(("cpu_count",), "cpus says which CPUs already; keep one of them")
     for key, count in (("cpus", len(placement.cpus or ())), ("cpu_count", placement.cpu_count or 0)):
         if count % instances:
             cpus = "1 CPU" if count == 1 else f"{count} CPUs"
-            yield (
-                f"{place}.{key}: {cpus} cannot be divided among {instances} instances; take a multiple of {instances}"
-            )
+            yield Fault((key,), f"{cpus} cannot be divided among {instances} instances; take a multiple of {instances}")
 
 
-def _class_faults(place: str, placement: Placement) -> Iterator[str]:
+def _class_faults(placement: Placement) -> Iterator[Fault]:
     named = placement.scheduling
     if placement.is_real_time and placement.cpu_quota is not None:
-        yield f"{place}.cpu_quota: does not limit {named}: the kernel applies it to other, batch and idle only"
+        yield Fault(("cpu_quota",), f"does not limit {named}: the kernel applies it to other, batch and idle only")
     if (placement.is_real_time or named == "idle") and placement.nice is not None:
-        yield f"{place}.nice: has no effect with scheduling {named}; leave one of them out"
+        yield Fault(("nice",), f"has no effect with scheduling {named}; leave one of them out")
 
 
-def _memory_faults(place: str, limit_bytes: int, each: str, pool_bytes: int) -> Iterator[str]:
+def _memory_faults(limit_bytes: int, each: str, pool_bytes: int) -> Iterator[Fault]:
     if limit_bytes < _MEMORY_BYTES_MIN:
-        yield (
-            f"{place}.memory_limit: must be at least {format_bytes(_MEMORY_BYTES_MIN)}{each}, is"
-            f" {format_bytes(limit_bytes)}"
+        yield Fault(
+            ("memory_limit",),
+            f"must be at least {format_bytes(_MEMORY_BYTES_MIN)}{each}, is {format_bytes(limit_bytes)}",
         )
     elif limit_bytes <= pool_bytes:
-        yield (
-            f"{place}.memory_limit: is {format_bytes(limit_bytes)}{each}, and the buffer pool alone takes"
-            f" {format_bytes(pool_bytes)}; the kernel would kill the server"
+        yield Fault(
+            ("memory_limit",),
+            f"is {format_bytes(limit_bytes)}{each}, and the buffer pool alone takes"
+            f" {format_bytes(pool_bytes)}; the kernel would kill the server",
         )

@@ -8,15 +8,15 @@ replicate (`run.replicas`), which only they know.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, SpecError
 from plimsoll.spec.fields import Count, DurationS, Place, PlainValue, SizeBytes, Written
 from plimsoll.spec.placement import Cpus, format_cpus
-from plimsoll.spec.server_options import OptionValue, bare_name
+from plimsoll.spec.server_options import OptionValue, bare_name, checked_options
 from plimsoll.spec.target import Target, parse_target
 
 REPLICAS_MAX = 16
@@ -79,6 +79,11 @@ class ReplicaSpec(Written):
     data_dir: Place | None = None
     options: dict[str, PlainValue] = Field(default_factory=dict)
 
+    @property
+    def server_options(self) -> dict[str, OptionValue]:
+        """The options with names in one spelling. Raises as `checked_options`."""
+        return checked_options(self.options)
+
 
 class ReplicationKeys(Written):
     """Keys of `server = {…}` about replicas.
@@ -125,7 +130,6 @@ class ReplicationKeys(Written):
 
 
 def replication_faults(
-    place: str,
     keys: ReplicationKeys,
     *,
     flavour: str,
@@ -133,11 +137,10 @@ def replication_faults(
     cpus: tuple[int, ...] | None,
     options: Mapping[str, OptionValue],
     is_elsewhere: bool,
-) -> Iterator[str]:
-    """What is wrong with the keys about replicas, one line each, which begins with its place.
+) -> Iterator[Fault]:
+    """What is wrong with the keys about replicas.
 
     Args:
-        place: Of the server's table in the study file.
         keys: What was written.
         flavour: `mariadb` or `mysql`.
         instances: Number of sources.
@@ -149,42 +152,46 @@ def replication_faults(
         about = ("replication", "semisync_replicas", "replication_delay", "replica")
         if "replicas" not in keys.model_fields_set:
             written = [name for name in about if name in keys.model_fields_set]
-            yield from (f"{place}.{name}: this server has no replicas; say replicas = 1 or more" for name in written)
+            yield from (Fault((name,), "this server has no replicas; say replicas = 1 or more") for name in written)
         return
     if instances > 1:
-        yield (
-            f"{place}.replicas: instances divide the data and replicas repeat it; a system has several instances or"
-            " replicas, not both"
+        yield Fault(
+            ("replicas",),
+            "instances divide the data and replicas repeat it; a system has several instances or replicas, not both",
         )
     if is_elsewhere:
-        yield f"{place}.replicas: are set up on this machine only; leave host out, or name running servers by targets"
-    yield from _semisync_faults(place, keys, flavour)
-    yield from _cpu_faults(place, keys, cpus)
-    for key, names in (("options", options), ("replica.options", _plain_names(keys.replica.options))):
+        yield Fault(
+            ("replicas",), "are set up on this machine only; leave host out, or name running servers by targets"
+        )
+    yield from _semisync_faults(keys, flavour)
+    yield from _cpu_faults(keys, cpus)
+    for key, names in ((("options",), options), (("replica", "options"), keys.replica.server_options)):
         yield from (
-            f"{place}.{key}.{name}: Plimsoll sets it for each server of a replicated system; remove it"
+            Fault((*key, name), "Plimsoll sets it for each server of a replicated system; remove it")
             for name in names
             if bare_name(name) in _OWN_OPTIONS
         )
 
 
-def _semisync_faults(place: str, keys: ReplicationKeys, flavour: str) -> Iterator[str]:
-    key = f"{place}.semisync_replicas"
+def _semisync_faults(keys: ReplicationKeys, flavour: str) -> Iterator[Fault]:
+    key = ("semisync_replicas",)
     if keys.replication == "async":
         if "semisync_replicas" in keys.model_fields_set:
-            yield f'{key}: commits wait for no replica; say replication = "semisync", or leave it out'
+            yield Fault(key, 'commits wait for no replica; say replication = "semisync", or leave it out')
     elif keys.semisync_replicas > keys.replicas:
-        yield f"{key}: is {keys.semisync_replicas}, and there are {keys.replicas} replicas; take at most as many"
+        yield Fault(key, f"is {keys.semisync_replicas}, and there are {keys.replicas} replicas; take at most as many")
     elif keys.semisync_replicas > 1 and flavour == "mariadb":
-        yield f"{key}: MariaDB waits for one replica and cannot wait for {keys.semisync_replicas}; take 1, or MySQL"
+        yield Fault(
+            key, f"MariaDB waits for one replica and cannot wait for {keys.semisync_replicas}; take 1, or MySQL"
+        )
 
 
-def _cpu_faults(place: str, keys: ReplicationKeys, cpus: tuple[int, ...] | None) -> Iterator[str]:
+def _cpu_faults(keys: ReplicationKeys, cpus: tuple[int, ...] | None) -> Iterator[Fault]:
     own = keys.replica
     if own.cpus is not None and own.cpu_count is not None:
-        yield f"{place}.replica.cpu_count: cpus says which CPUs already; keep one of them"
+        yield Fault(("replica", "cpu_count"), "cpus says which CPUs already; keep one of them")
     if cpus is not None and own.cpus is None:
-        yield f"{place}.replica.cpus: the source has CPUs of its own; say which the replicas have"
+        yield Fault(("replica", "cpus"), "the source has CPUs of its own; say which the replicas have")
     sizes = (
         ("cpus", own.cpus and [len(one) for one in own.cpus]),
         ("cpu_count", own.cpu_count and list(own.cpu_count)),
@@ -193,19 +200,16 @@ def _cpu_faults(place: str, keys: ReplicationKeys, cpus: tuple[int, ...] | None)
         if not counts:
             continue
         if len(counts) not in {1, keys.replicas}:
-            yield (
-                f"{place}.replica.{key}: has {len(counts)} entries for {keys.replicas} replicas; give one for each, or"
-                " one for all together"
+            yield Fault(
+                ("replica", key),
+                f"has {len(counts)} entries for {keys.replicas} replicas; give one for each, or one for all together",
             )
         elif len(counts) == 1 and counts[0] % keys.replicas:
-            yield (
-                f"{place}.replica.{key}: {counts[0]} CPUs cannot be divided among {keys.replicas} replicas; take a"
-                f" multiple of {keys.replicas}"
+            yield Fault(
+                ("replica", key),
+                f"{counts[0]} CPUs cannot be divided among {keys.replicas} replicas; take a"
+                f" multiple of {keys.replicas}",
             )
-
-
-def _plain_names(options: Iterable[str]) -> list[str]:
-    return [name.lower().replace("-", "_") for name in options]
 
 
 WAIT_TIMEOUT_MAX_S = 3600.0
@@ -285,32 +289,31 @@ class RoleTargetSpec(Written):
         return parse_target(self.url)
 
 
-def role_target_faults(place: str, targets: Sequence[RoleTargetSpec]) -> Iterator[str]:
-    """What is wrong with them, one line each, which begins with its place.
+def role_target_faults(targets: Sequence[RoleTargetSpec]) -> Iterator[Fault]:
+    """What is wrong with them.
 
     Args:
-        place: Of the system in the study file.
         targets: As written.
     """
     count = sum(one.role == "source" for one in targets)
     if count != 1:
-        yield f"{place}.targets: must have exactly one with role source, has {count}"
+        yield Fault(("targets",), f"must have exactly one with role source, has {count}")
     replicas = len(targets) - count
     if not replicas:
-        yield f"{place}.targets: has no replica; add one, or give the source as target"
+        yield Fault(("targets",), "has no replica; add one, or give the source as target")
     if replicas > REPLICAS_MAX:
-        yield f"{place}.targets: has {replicas} replicas, at most {REPLICAS_MAX} are supported"
+        yield Fault(("targets",), f"has {replicas} replicas, at most {REPLICAS_MAX} are supported")
     seen: dict[str, int] = {}
     for index, one in enumerate(targets):
         try:
             target = one.parsed()
         except SpecError as error:
-            yield from (f"{place}.targets[{index}].url: {fault.removeprefix('target: ')}" for fault in error.faults)
+            yield from (Fault(("targets", index, "url"), fault.reason) for fault in error.faults)
             continue
         if target.password.get_secret_value():
-            yield (
-                f"{place}.targets[{index}].url: holds a password, and study files are kept; use password_env or"
-                " defaults_file"
+            yield Fault(
+                ("targets", index, "url"),
+                "holds a password, and study files are kept; use password_env or defaults_file",
             )
         if (first := seen.setdefault(target.endpoint, index)) != index:
-            yield f"{place}.targets[{index}].url: is the server of targets[{first}]; name each server once"
+            yield Fault(("targets", index, "url"), f"is the server of targets[{first}]; name each server once")

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, SpecError
 
 OptionValue = str | int | float | bool
 
@@ -115,14 +115,14 @@ def checked_options(options: Mapping[str, OptionValue]) -> dict[str, OptionValue
         SpecError: Bad names or values, or options that would escape the instance; all faults at once.
     """
     checked: dict[str, OptionValue] = {}
-    faults = []
+    faults = list[Fault]()
     for name, value in options.items():
         plain = name.lower().replace("-", "_")
         fault = _fault(name, plain, value)
         if fault is None and plain in checked:
             fault = "is stated twice (- and _ mean the same); keep one"
         if fault:
-            faults.append(f"options.{name}: {fault}")
+            faults.append(Fault(("options", name), fault))
         checked[plain] = value
     if faults:
         raise SpecError(*faults)
@@ -180,6 +180,45 @@ def _escapes(plain: str) -> bool:
 
 _KNOWN_BEGINNINGS = frozenset({"general_log", "innodb_doublewrite", "slow_query_log"})
 """Complete names of harmless options that some refused name begins with."""
+
+
+def value_text(value: OptionValue) -> str:
+    """A value as an option file says it."""
+    return ("ON" if value else "OFF") if isinstance(value, bool) else str(value)
+
+
+_SWITCHING = (("skip_", False), ("disable_", False), ("enable_", True))
+"""Prefixes that turn an option off or on, and which of the two."""
+
+_OWN_VARIABLE = frozenset(
+    {"skip_name_resolve", "skip_external_locking", "skip_networking", "skip_show_database", "skip_replication"}
+)
+"""Variables whose names begin as if they turned something off."""
+
+
+def variables_stated(options: Iterable[tuple[str, OptionValue]]) -> dict[str, str]:
+    """What options state, by the variables that they are for. The last of a name wins.
+
+    `loose_` is left out, `skip_x` is `x = OFF`. `maximum_x` limits a variable and does not set it, so it is not among
+    them.
+
+    Args:
+        options: Names in one spelling, with their values.
+
+    >>> variables_stated([("skip_log_bin", True), ("loose_innodb_io_capacity", 200)])
+    {'log_bin': 'OFF', 'innodb_io_capacity': '200'}
+    """
+    stated = (_stated(name.removeprefix("loose_"), value_text(value)) for name, value in options)
+    return {name: value for name, value in stated if not name.startswith("maximum_")}
+
+
+def _stated(name: str, value: str) -> tuple[str, str]:
+    """A variable and its value, from an option that may switch it on or off."""
+    for prefix, turns_on in () if name in _OWN_VARIABLE else _SWITCHING:
+        if name.startswith(prefix):
+            return name.removeprefix(prefix), "ON" if is_on(value) == turns_on else "OFF"
+    return name, value
+
 
 ON = frozenset({"ON", "1", "TRUE", "YES"})
 OFF = frozenset({"OFF", "0", "FALSE", "NO"})

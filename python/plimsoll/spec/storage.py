@@ -11,6 +11,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import BeforeValidator, Field, field_validator
 
+from plimsoll.errors import Fault
 from plimsoll.record.storage import StorageTest
 from plimsoll.spec.fields import DurationS, Name, Place, SizeBytes, Written
 
@@ -88,8 +89,8 @@ class StorageSpec(Written):
         return tuple(dict.fromkeys(value))
 
 
-def storage_faults(storages: Iterable[StorageSpec]) -> Iterable[str]:
+def storage_faults(storages: Iterable[StorageSpec]) -> Iterable[Fault]:
     """Sections that cannot be told from each other."""
     for label, count in Counter(one.label for one in storages).items():
         if count > 1:
-            yield f"storage: {label!r} is measured {count} times; give each section a name of its own"
+            yield Fault(("storage",), f"{label!r} is measured {count} times; give each section a name of its own")

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, Loc, SpecError, within
 from plimsoll.regular_file import text_regular
 from plimsoll.spec.claims import ClaimSpec, faults_of_claims
 from plimsoll.spec.clients import Clients, Reconnect, RetryRule
@@ -299,29 +299,32 @@ def parse_study(text: str, read_file: ReadFile | None = None) -> StudySpec:
     try:
         spec = StudySpec.model_validate(written)
     except ValidationError as error:
-        faults = without_later(faults_of(error, known=_KNOWN), later)
+        explained = {fault.path for fault in later}
+        faults = [fault for fault in faults_of(error, known=_KNOWN) if fault.path not in explained]
         raise SpecError(*matrix.placed((*later, *faults))) from None
     if faults := [*later, *_contradictions(spec)]:
         raise SpecError(*matrix.placed(faults))
     return spec
 
 
-def _contradictions(spec: StudySpec) -> Iterable[str]:
+def _contradictions(spec: StudySpec) -> Iterable[Fault]:
     for kind, names in (("workload", [w.name for w in spec.workload]), ("system", [s.name for s in spec.system])):
         for name, count in Counter(names).items():
             if count > 1:
-                yield f"{kind}: the name {name!r} is used {count} times; give each its own"
-    yield from level_faults(spec.study.levels, spec.study.clients)
+                yield Fault((kind,), f"the name {name!r} is used {count} times; give each its own")
+    yield from within(("study",), level_faults(spec.study.levels, spec.study.clients))
     if spec.study.levels.capacity is not None and spec.study.repetitions is None:
-        yield 'study.repetitions: "auto" is for levels that are given; say how often a capacity is searched for'
+        yield Fault(
+            ("study", "repetitions"), '"auto" is for levels that are given; say how often a capacity is searched for'
+        )
     if spec.study.levels.capacity is not None and spec.study.duration is None:
-        yield 'study.duration: must be a time where a capacity is searched for, such as "60s"'
+        yield Fault(("study", "duration"), 'must be a time where a capacity is searched for, such as "60s"')
     yield from _too_many_trials(spec)
     yield from (*storage_faults(spec.storage), *duet_faults(spec), *equal_systems(spec.system))
     yield from (*hook_faults(spec), *environment_faults(spec))
     for index, workload in enumerate(spec.workload):
         if isinstance(workload, StatementsSpec):
-            yield from definition_faults(f"workload[{index}]", workload)
+            yield from definition_faults(("workload", index), workload)
     yield from different_rows(spec.workload)
     yield from shared_table_faults(spec.workload)
     yield from study_faults(spec)
@@ -329,23 +332,24 @@ def _contradictions(spec: StudySpec) -> Iterable[str]:
     yield from faults_of_claims(spec)
     writes = any(workload.writes for workload in spec.workload if is_sound(workload))
     for index, system in enumerate(spec.system):
-        yield from system_faults(f"system[{index}]", system, needs_reset=writes and spec.study.reset is None)
+        faults = system_faults(system, needs_reset=writes and spec.study.reset is None)
+        yield from within(("system", index), faults)
         if system.server is not None:
-            yield from share_faults(
-                f"system[{index}].server",
+            faults = share_faults(
                 system.server.instances,
                 spec.workload,
                 connections=spec.study.levels.connections,
                 buffer_pool=system.server.buffer_pool,
             )
+            yield from within(("system", index, "server"), faults)
 
 
-def _too_many_trials(spec: StudySpec) -> Iterable[str]:
+def _too_many_trials(spec: StudySpec) -> Iterable[Fault]:
     cells = len(spec.study.levels.levels) * len(spec.workload) * len(spec.system)
     if (count := cells * spec.study.repetition_count) > TRIALS_MAX:
-        yield (
-            f"study.repetitions: {count} trials follow from it, at most {TRIALS_MAX} can be planned; take fewer"
-            " repetitions or levels"
+        yield Fault(
+            ("study", "repetitions"),
+            f"{count} trials follow from it, at most {TRIALS_MAX} can be planned; take fewer repetitions or levels",
         )
 
 
@@ -387,76 +391,93 @@ def counted_s_of_duet(study: StudySection, system_count: int) -> float:
     return pairs_per_round(study) * (system_count - 1) * counted_turn_s(study)
 
 
-def duet_faults(spec: StudySpec) -> Iterable[str]:
+def duet_faults(spec: StudySpec) -> Iterable[Fault]:
     """What keeps a study from being a duet, or belongs to duets only; one line each."""
     study, said = spec.study, spec.study.model_fields_set
     if study.design == "sequential":
         for key in ("turn", "rounds"):
             if key in said:
-                yield f'study.{key}: belongs to a duet; say design = "duet", or leave it out'
+                yield Fault(("study", key), 'belongs to a duet; say design = "duet", or leave it out')
         return
     if "repetitions" in said:
-        yield "study.repetitions: a duet has rounds, in each of which all servers are started again; say rounds"
+        yield Fault(
+            ("study", "repetitions"), "a duet has rounds, in each of which all servers are started again; say rounds"
+        )
     if study.levels.capacity is not None:
         yield from _ramp_faults(spec)
         return
     if not TURN_S_MIN <= study.turn <= TURN_S_MAX:
-        yield f'study.turn: must be "100ms" to "10s", is {study.turn:g} s'
+        yield Fault(("study", "turn"), f'must be "100ms" to "10s", is {study.turn:g} s')
     elif study.duration is None:
-        yield 'study.duration: must be a time in a duet, such as "60s"; rounds = "auto" goes on until it is decided'
+        yield Fault(
+            ("study", "duration"),
+            'must be a time in a duet, such as "60s"; rounds = "auto" goes on until it is decided',
+        )
     elif pairs_per_round(study) < PAIRS_MIN:
-        yield (
-            f"study.duration: holds {pairs_per_round(study)} pairs of turns of {study.turn:g} s, at least {PAIRS_MIN}"
-            " are needed; raise duration or shorten turn"
+        yield Fault(
+            ("study", "duration"),
+            f"holds {pairs_per_round(study)} pairs of turns of {study.turn:g} s, at least {PAIRS_MIN}"
+            " are needed; raise duration or shorten turn",
         )
     if study.rounds is not None and study.rounds < ROUNDS_MIN:
-        yield (
-            f"study.rounds: must be at least {ROUNDS_MIN}, is {study.rounds}: one says nothing about how starts differ"
+        yield Fault(
+            ("study", "rounds"),
+            f"must be at least {ROUNDS_MIN}, is {study.rounds}: one says nothing about how starts differ",
         )
     yield from _system_faults(spec)
     yield from _pace_faults(spec)
 
 
-def _ramp_faults(spec: StudySpec) -> Iterable[str]:
+def _ramp_faults(spec: StudySpec) -> Iterable[Fault]:
     """Capacities are compared by ramps: each has its own time, in which the other systems are frozen."""
     if "turn" in spec.study.model_fields_set:
-        yield "study.turn: ramps that compare capacities have no turns; leave turn or capacity out"
+        yield Fault(("study", "turn"), "ramps that compare capacities have no turns; leave turn or capacity out")
     if spec.study.rounds is None:
-        yield "study.rounds: must be a number where capacities are compared: pairs of ramps end when it is decided"
+        yield Fault(
+            ("study", "rounds"), "must be a number where capacities are compared: pairs of ramps end when it is decided"
+        )
     if spec.study.duration is None:
-        yield 'study.duration: must be a time where capacities are compared, such as "20s"'
+        yield Fault(("study", "duration"), 'must be a time where capacities are compared, such as "20s"')
     yield from _system_faults(spec)
 
 
-def _system_faults(spec: StudySpec) -> Iterable[str]:
+def _system_faults(spec: StudySpec) -> Iterable[Fault]:
     if len(spec.system) < 2:
-        yield "study.design: a duet compares systems; there is one. Add a system, or leave design out"
+        yield Fault(("study", "design"), "a duet compares systems; there is one. Add a system, or leave design out")
     for index, system in enumerate(spec.system):
         if system.server is None:
-            yield (
-                f"system[{index}]: a duet freezes servers, and Plimsoll freezes none that it did not start; use server"
-                " in place of target, or leave design out"
+            yield Fault(
+                ("system", index),
+                "a duet freezes servers, and Plimsoll freezes none that it did not start; use server"
+                " in place of target, or leave design out",
             )
         if system.replicas:
-            yield (
-                f"system[{index}]: replicas would apply what their source wrote in the turns of other systems; leave"
-                " replicas or design out"
+            yield Fault(
+                ("system", index),
+                "replicas would apply what their source wrote in the turns of other systems; leave"
+                " replicas or design out",
             )
         if system.host is not None:
-            yield f"system[{index}].host: systems of a duet run on this machine; leave it out, or leave design out"
+            yield Fault(
+                ("system", index, "host"), "systems of a duet run on this machine; leave it out, or leave design out"
+            )
 
 
-def _pace_faults(spec: StudySpec) -> Iterable[str]:
+def _pace_faults(spec: StudySpec) -> Iterable[Fault]:
     """A schedule goes on while its server is frozen, and what falls due then would wait for the thaw."""
     if spec.study.levels.rate_tps is not None:
-        yield "study.levels.rate_tps: in a duet connections go at their own pace; leave rate_tps or design out"
+        yield Fault(
+            ("study", "levels", "rate_tps"), "in a duet connections go at their own pace; leave rate_tps or design out"
+        )
     if spec.study.clients.think_time is not None:
-        yield "study.clients.think_time: pauses go on while a server is frozen; leave think_time or design out"
+        yield Fault(
+            ("study", "clients", "think_time"), "pauses go on while a server is frozen; leave think_time or design out"
+        )
     for index, workload in enumerate(spec.workload):
         if is_sound(workload) and has_own_pace(workload):
-            yield (
-                f"workload[{index}]: has pauses of its own, which go on while a server is frozen; leave them or design"
-                " out"
+            yield Fault(
+                ("workload", index),
+                "has pauses of its own, which go on while a server is frozen; leave them or design out",
             )
 
 
@@ -466,29 +487,21 @@ _LATER = {
 """Keys of the study file's design that a later version will understand: refused with a reason, not ignored."""
 
 
-def without_later(faults: Iterable[str], later: tuple[str, ...]) -> list[str]:
-    """Leaves out what `later` has already explained, and lists that are only empty because their items are wrong."""
-    faults = list(faults)
-    explained = {line.split(":")[0] for line in later}
-    explained |= {line.split("[")[0] for line in faults if "[" in line.split(":")[0]}
-    return [line for line in faults if line.split(":")[0] not in explained]
-
-
-def later_faults(written: dict[str, Any]) -> Iterable[str]:
-    """One line for each key that this version does not understand yet."""
+def later_faults(written: dict[str, Any]) -> Iterable[Fault]:
+    """What this version does not understand yet."""
     for path, reason in _LATER.items():
-        for place, table in _tables(written, path[:-1]):
-            if path[-1] in table:
-                yield f"{place}.{path[-1]}: {reason}"
+        yield from (
+            Fault((*place, path[-1]), reason) for place, table in _tables(written, path[:-1]) if path[-1] in table
+        )
 
 
-def _tables(written: object, path: tuple[str, ...], place: str = "") -> Iterable[tuple[str, dict[str, Any]]]:
-    """Every table at a path, through lists of tables, with its place as text."""
+def _tables(written: object, path: tuple[str, ...], place: Loc = ()) -> Iterable[tuple[Loc, dict[str, Any]]]:
+    """Every table at a path, through lists of tables, with its place."""
     if isinstance(written, list):
         for index, item in enumerate(written):
-            yield from _tables(item, path, f"{place}[{index}]")
+            yield from _tables(item, path, (*place, index))
     elif isinstance(written, dict):
         if not path:
             yield place, written
         elif path[0] in written:
-            yield from _tables(written[path[0]], path[1:], f"{place}.{path[0]}" if place else path[0])
+            yield from _tables(written[path[0]], path[1:], (*place, path[0]))

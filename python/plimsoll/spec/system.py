@@ -33,7 +33,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, field_validator
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, Loc, SpecError, within
 from plimsoll.record.model import Price
 from plimsoll.regular_file import text_regular
 from plimsoll.spec.factors import Origin
@@ -60,7 +60,7 @@ from plimsoll.spec.replicas import (
     replication_faults,
     role_target_faults,
 )
-from plimsoll.spec.server_options import checked_arguments, checked_options
+from plimsoll.spec.server_options import OptionValue, checked_arguments, checked_options
 from plimsoll.spec.target import KEYS, Target, TlsMode, parse_target, said_of
 from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.spec.workloads import StatementsSpec, Workload
@@ -213,8 +213,17 @@ class ServerSpec(FileKeys, Placement, ReplicationKeys):
         own = self.replica
         changes = {"memory_limit": own.memory_limit, "buffer_pool": own.buffer_pool, "data_dir": own.data_dir}
         written = {name: value for name, value in changes.items() if value is not None}
-        options = checked_options(self.options) | checked_options(own.options)
+        options = self.server_options | own.server_options
         return self.model_copy(update={**written, "options": options, "replicas": 0})
+
+    @property
+    def server_options(self) -> dict[str, OptionValue]:
+        """The options with names in one spelling, in which everything but a trial's id has them.
+
+        Raises:
+            SpecError: Bad names or values, or options that would escape the instance; all faults at once.
+        """
+        return checked_options(self.options)
 
     @field_validator("command", mode="before")
     @classmethod
@@ -345,33 +354,35 @@ SYSTEM_KEYS = {
 """By the path of each table the keys that it may have, to suggest the nearest."""
 
 
-def system_faults(place: str, system: SystemSpec, *, needs_reset: bool) -> Iterable[str]:
-    """What is wrong with a system by itself, one line each, which begins with its place."""
+def system_faults(system: SystemSpec, *, needs_reset: bool) -> Iterable[Fault]:
+    """What is wrong with a system by itself."""
     if system.cost is not None and system.cost_per_month is not None:
-        yield f"{place}.cost_per_month: cost says the price already; keep one of them"
-    yield from exporter_faults(place, system.exporters, is_managed=system.server is not None)
+        yield Fault(("cost_per_month",), "cost says the price already; keep one of them")
+    yield from exporter_faults(system.exporters, is_managed=system.server is not None)
     if [system.server is None, system.target is None, not system.targets].count(False) != 1:
-        yield (
-            f"{place}: must have either server (Plimsoll starts it) or target (it is running already), or targets (they"
-            " run already and replicate)"
+        yield Fault(
+            (),
+            "must have either server (Plimsoll starts it) or target (it is running already), or targets (they"
+            " run already and replicate)",
         )
     if "reads" in system.model_fields_set and not (system.replicas or _says_replicas(system)):
-        yield f"{place}.reads: this system has no replicas; leave it out"
+        yield Fault(("reads",), "this system has no replicas; leave it out")
     if system.target is None and not system.targets:
-        yield from _faults_of_managed(place, system)
+        yield from _faults_of_managed(system)
         return
     if system.targets and system.host is not None:
-        yield f"{place}.host: is for one server; leave it out, and targets are reached by their URLs"
+        yield Fault(("host",), "is for one server; leave it out, and targets are reached by their URLs")
     if system.targets:
-        yield from role_target_faults(place, system.targets)
+        yield from role_target_faults(system.targets)
         if system.hooks is not None and system.hooks.written:
-            yield f"{place}.hooks: are for one target; leave them out, or name one server as target"
+            yield Fault(("hooks",), "are for one target; leave them out, or name one server as target")
     if system.target is not None:
-        yield from _faults_of_target(place, system)
+        yield from _faults_of_target(system)
     if needs_reset and system.reset is None:
-        yield (
-            f"{place}.reset: a workload writes to a server that Plimsoll does not manage; say per_trial or per_system"
-            " (the tables that Plimsoll made are made again) or never (drift is recorded)"
+        yield Fault(
+            ("reset",),
+            "a workload writes to a server that Plimsoll does not manage; say per_trial or per_system"
+            " (the tables that Plimsoll made are made again) or never (drift is recorded)",
         )
 
 
@@ -380,62 +391,71 @@ def _says_replicas(system: SystemSpec) -> bool:
     return system.server is not None and "replicas" in system.server.model_fields_set
 
 
-def _faults_of_target(place: str, system: SystemSpec) -> Iterator[str]:
+def _faults_of_target(system: SystemSpec) -> Iterator[Fault]:
     try:
         if system.parsed_target().password.get_secret_value():
-            yield f"{place}.target: holds a password, and study files are kept; use password_env or defaults_file"
+            yield Fault(("target",), "holds a password, and study files are kept; use password_env or defaults_file")
     except SpecError as error:
-        yield from (f"{place}.{fault}" for fault in error.faults)
+        yield from error.faults
 
 
-def _faults_elsewhere(place: str, server: ServerSpec) -> Iterator[str]:
+def _faults_elsewhere(server: ServerSpec) -> Iterator[Fault]:
     """What cannot be had on another host."""
     for key in ("aged_data", "keep_data"):
         if getattr(server, key) is not None:
-            yield f"{place}.server.{key}: data is kept on this machine only; leave it out, or leave host out"
+            yield Fault(("server", key), "data is kept on this machine only; leave it out, or leave host out")
 
 
-def _faults_of_managed(place: str, system: SystemSpec) -> Iterator[str]:
+def _option_faults(server: ServerSpec) -> Iterator[Fault]:
+    """What is wrong with options by themselves."""
+    for place, stated in (((), server), (("replica",), server.replica)):
+        try:
+            _ = stated.server_options
+        except SpecError as error:
+            yield from within(place, error.faults)
+
+
+def _faults_with_options(server: ServerSpec, *, is_elsewhere: bool) -> Iterator[Fault]:
+    """What does not go together with options, which are right by themselves."""
+    options = server.server_options
+    yield from path_faults(
+        server,
+        profile=server.profile,
+        buffer_pool=server.buffer_pool,
+        options={**options, "log_bin": True} if server.replicas else options,
+        flavour=server.managed,
+    )
+    yield from replication_faults(
+        server,
+        flavour=server.managed,
+        instances=server.instances,
+        cpus=server.cpus,
+        options=options,
+        is_elsewhere=is_elsewhere,
+    )
+
+
+def _faults_of_managed(system: SystemSpec) -> Iterator[Fault]:
     for key in ("password_env", "defaults_file"):
         if getattr(system, key) is not None:
-            yield f"{place}.{key}: belongs to a target; a managed server needs no password"
+            yield Fault((key,), "belongs to a target; a managed server needs no password")
     for key in KEYS:
         if getattr(system, key) is not None:
-            yield f"{place}.{key}: belongs to a target; a managed server is reached in plain, on this machine"
+            yield Fault((key,), "belongs to a target; a managed server is reached in plain, on this machine")
     if (server := system.server) is None:
         return
     if system.host is not None:
-        yield from _faults_elsewhere(place, server)
-    try:
-        options = checked_options(server.options)
-        yield from path_faults(
-            f"{place}.server",
-            server,
-            profile=server.profile,
-            buffer_pool=server.buffer_pool,
-            options={**options, "log_bin": True} if server.replicas else options,
-            flavour=server.managed,
-        )
-        yield from replication_faults(
-            f"{place}.server",
-            server,
-            flavour=server.managed,
-            instances=server.instances,
-            cpus=server.cpus,
-            options=options,
-            is_elsewhere=system.host is not None,
-        )
-    except SpecError as error:
-        yield from (f"{place}.server.{fault}" for fault in error.faults)
-    try:
-        checked_options(server.replica.options)
-    except SpecError as error:
-        yield from (f"{place}.server.replica.{fault}" for fault in error.faults)
+        yield from _faults_elsewhere(server)
+    wrong = [*_option_faults(server)]
+    yield from within(("server",), wrong)
+    if not wrong:
+        yield from within(("server",), _faults_with_options(server, is_elsewhere=system.host is not None))
     try:
         checked_arguments(server.command or ())
     except SpecError as error:
-        yield from (f"{place}.server.command: {fault}" for fault in error.faults)
-    yield from placement_faults(f"{place}.server", server, instances=server.instances, buffer_pool=server.buffer_pool)
+        yield from within(("server", "command"), error.faults)
+    faults = placement_faults(server, instances=server.instances, buffer_pool=server.buffer_pool)
+    yield from within(("server",), faults)
 
 
 _SSH_DESTINATION = re.compile(r"(ssh://)?[A-Za-z0-9_\[][A-Za-z0-9_.@:%\[\]+-]{0,250}")
@@ -447,16 +467,16 @@ _QUERY_KEYS = frozenset({"collect[]", "exclude[]", "target", "auth_module", "mod
 _FORM = "write http://host:9100/metrics"
 
 
-def exporter_faults(place: str, exporters: tuple[ExporterSpec, ...], *, is_managed: bool) -> Iterator[str]:
+def exporter_faults(exporters: tuple[ExporterSpec, ...], *, is_managed: bool) -> Iterator[Fault]:
     """What is wrong with a system's exporters together, one line each."""
     if exporters and is_managed:
-        yield f"{place}.exporters: belongs to a target; Plimsoll samples the machine of a managed server itself"
+        yield Fault(("exporters",), "belongs to a target; Plimsoll samples the machine of a managed server itself")
     urls = [one.url for one in exporters]
     for index, one in enumerate(exporters):
         if one.url in urls[:index]:
-            yield f"{place}.exporters[{index}].url: is listed twice"
+            yield Fault(("exporters", index, "url"), "is listed twice")
         if one.bearer_env is not None and not _is_private(one.url):
-            yield f"{place}.exporters[{index}].bearer_env: a token would cross the network in clear; write https://"
+            yield Fault(("exporters", index, "bearer_env"), "a token would cross the network in clear; write https://")
 
 
 def _is_private(url: str) -> bool:
@@ -579,12 +599,11 @@ def spread(total: int, count: int) -> list[int]:
 
 
 def share_faults(
-    place: str, count: int, workloads: Iterable[Workload], *, connections: Sequence[int], buffer_pool: int | None
-) -> Iterator[str]:
+    count: int, workloads: Iterable[Workload], *, connections: Sequence[int], buffer_pool: int | None
+) -> Iterator[Fault]:
     """Why a study's load cannot be divided among the instances of one of its systems.
 
     Args:
-        place: The path of the server in the study file.
         count: How many instances it has.
         workloads: All of the study.
         connections: Those of all levels.
@@ -592,19 +611,21 @@ def share_faults(
     """
     if count == 1:
         return
-    place = f"{place}.instances"
+    place: Loc = ("instances",)
     for index, workload in enumerate(workloads):
         if fault := _fault(workload, count):
-            yield f"{place}: is {count}, but workload[{index}] {fault}"
+            yield Fault(place, f"is {count}, but workload[{index}] {fault}")
     if (fewest := min(connections)) < count:
-        yield (
-            f"{place}: is {count}, but study.levels has {fewest} connection{'' if fewest == 1 else 's'} for all"
-            f" instances together; begin with at least {count}"
+        yield Fault(
+            place,
+            f"is {count}, but study.levels has {fewest} connection{'' if fewest == 1 else 's'} for all"
+            f" instances together; begin with at least {count}",
         )
     if buffer_pool is not None and buffer_pool // count < POOL_BYTES_MIN:
-        yield (
-            f"{place}: is {count}, which leaves each {format_bytes(buffer_pool // count)} of buffer_pool; give it at"
-            f" least {format_bytes(count * POOL_BYTES_MIN)}"
+        yield Fault(
+            place,
+            f"is {count}, which leaves each {format_bytes(buffer_pool // count)} of buffer_pool; give it at"
+            f" least {format_bytes(count * POOL_BYTES_MIN)}",
         )
 
 

@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic import SecretStr
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, Loc, SpecError
 from plimsoll.regular_file import text_regular
 
 
@@ -94,7 +94,9 @@ class Target:
         if not any(said.values()):
             return self
         if self.tls != Tls():
-            raise SpecError(f"tls: is in the URL and in an option; say all of {', '.join(KEYS)} in one place")
+            raise SpecError(
+                Fault(("tls",), f"is in the URL and in an option; say all of {', '.join(KEYS)} in one place")
+            )
         return replace(self, tls=tls_of(said))
 
     def __str__(self) -> str:
@@ -116,9 +118,9 @@ def parse_target(url: str) -> Target:
         port = parts.port or 3306
     except ValueError:  # its text would repeat what stands behind the colon, which may be part of a password
         cure = "a / : ? # @ of a password must be written as %2F %3A %3F %23 %40"
-        raise SpecError(f"target: host or port cannot be read; write {form}; {cure}") from None
+        raise _target_error(f"host or port cannot be read; write {form}; {cure}") from None
     if parts.scheme not in {"mysql", "mariadb"}:
-        raise SpecError(f"target: must begin with mysql://, is {parts.scheme or 'without a scheme'!r}; write {form}")
+        raise _target_error(f"must begin with mysql://, is {parts.scheme or 'without a scheme'!r}; write {form}")
     database = parts.path.strip("/")
     asked = parse_qs(parts.query, keep_blank_values=True)
     socket = asked.pop("socket", [""])[-1]
@@ -136,10 +138,10 @@ def parse_target(url: str) -> Target:
         if wrong
     ]
     if faults:
-        raise SpecError(*(f"target: {fault}; write {form}" for fault in faults))
+        raise _target_error(*(f"{fault}; write {form}" for fault in faults))
     decoded = (unquote(parts.username or ""), parts.hostname or "", socket, unquote(database), *tls.values())
     if hidden := [text for text in decoded if not text.isprintable()]:
-        raise SpecError(f"target: must not contain control characters or others that are not to be seen: {hidden[0]!a}")
+        raise _target_error(f"must not contain control characters or others that are not to be seen: {hidden[0]!a}")
     return Target(
         user=unquote(parts.username or ""),
         password=SecretStr(unquote(parts.password or "")),
@@ -151,11 +153,15 @@ def parse_target(url: str) -> Target:
     )
 
 
+def _target_error(*reasons: str) -> SpecError:
+    return SpecError(*(Fault(("target",), reason) for reason in reasons))
+
+
 def _url_tls(said: Mapping[str, str]) -> Tls:
     try:
         return tls_of(said)
     except SpecError as error:
-        raise SpecError(*(f"target: {fault}" for fault in error.faults)) from None
+        raise _target_error(*error.lines) from None
 
 
 TlsMode = Literal["disabled", "preferred", "required", "verify-ca", "verify-identity"]
@@ -184,36 +190,37 @@ def tls_of(said: Mapping[str, str | None]) -> Tls:
     return Tls(mode=cast("TlsMode", mode), get_server_public_key=get_key, **files)
 
 
-def _faults(mode: str, given: Mapping[str, str]) -> Iterator[str]:
+def _faults(mode: str, given: Mapping[str, str]) -> Iterator[Fault]:
     """A file that is named and not used would look like safety that is not there."""
     if mode not in MODES:
-        yield f"tls: must be one of {', '.join(MODES)}, is {mode!r}"
+        yield Fault(("tls",), f"must be one of {', '.join(MODES)}, is {mode!r}")
         return
     verifies, encrypts = mode.startswith("verify"), mode not in {"disabled", "preferred"}
     if verifies and "ca" not in given:
-        yield (
-            f"ca: {mode} needs the file of the authority that signed the server's certificate;"
-            " those that this system trusts are in /etc/ssl/certs/ca-certificates.crt on Debian"
+        yield Fault(
+            ("ca",),
+            f"{mode} needs the file of the authority that signed the server's certificate;"
+            " those that this system trusts are in /etc/ssl/certs/ca-certificates.crt on Debian",
         )
     if "ca" in given and not verifies:
-        yield f"ca: nothing is verified with tls={mode}; say tls=verify-ca or tls=verify-identity"
+        yield Fault(("ca",), f"nothing is verified with tls={mode}; say tls=verify-ca or tls=verify-identity")
     if ("cert" in given) != ("key" in given):
         missing, there = ("key", "cert") if "cert" in given else ("cert", "key")
-        yield f"{missing}: is missing; {there} is of no use without it"
+        yield Fault((missing,), f"is missing; {there} is of no use without it")
     if ("cert" in given or "key" in given) and not encrypts:
-        yield f"cert: is not shown with tls={mode}; say tls=required, verify-ca or verify-identity"
+        yield Fault(("cert",), f"is not shown with tls={mode}; say tls=required, verify-ca or verify-identity")
     yield from _key_faults(mode, given, encrypts=encrypts)
 
 
-def _key_faults(mode: str, given: Mapping[str, str], *, encrypts: bool) -> Iterator[str]:
+def _key_faults(mode: str, given: Mapping[str, str], *, encrypts: bool) -> Iterator[Fault]:
     path, get = "server_public_key_path", "get_server_public_key"
     if (said := given.get(get, "false")) not in ("true", "false"):
-        yield f"{get}: must be true or false, is {said!r}"
+        yield Fault((get,), f"must be true or false, is {said!r}")
     if path in given and said == "true":
-        yield f"{get}: any key that comes would be as good as that of {path}; leave one of them out"
+        yield Fault((get,), f"any key that comes would be as good as that of {path}; leave one of them out")
     unused = path if path in given else get if said == "true" else None
     if unused and encrypts:
-        yield f"{unused}: is not used with tls={mode}, which encrypts the whole connection; leave it out"
+        yield Fault((unused,), f"is not used with tls={mode}, which encrypts the whole connection; leave it out")
 
 
 def with_secrets(
@@ -237,7 +244,7 @@ def with_secrets(
     if target.password.get_secret_value():
         return target
     if password_env is not None:
-        return target.with_password(taken(password_env, key="password_env"))
+        return target.with_password(taken(password_env, key=("password_env",)))
     if defaults_file is not None:
         return target.with_password(_password_from(Path(defaults_file).expanduser()))
     if prompt is not None:
@@ -251,7 +258,7 @@ _TAKEN: dict[str, str] = {}
 """Passwords by the variable that they were taken from."""
 
 
-def taken(variable: str, *, key: str) -> str:
+def taken(variable: str, *, key: Loc) -> str:
     """The value of a variable, which is then no longer in the environment that child processes inherit.
 
     Whoever may look at a process on this machine may read its environment, and servers and engines need no password
@@ -259,7 +266,7 @@ def taken(variable: str, *, key: str) -> str:
 
     Args:
         variable: Its name.
-        key: What named it, for the message.
+        key: The path of what named it, for the message.
 
     Raises:
         SpecError: There is no such variable.
@@ -268,10 +275,11 @@ def taken(variable: str, *, key: str) -> str:
         _TAKEN[variable] = os.environ.pop(variable)
     if variable not in _TAKEN:
         # The name is not repeated: whoever gives the password in its place must not find it in a log.
-        raise SpecError(
-            f"{key}: the environment has no variable of the name that was given; set it and export it, and give its"
-            " name, not the password itself"
+        reason = (
+            "the environment has no variable of the name that was given; set it and export it, and give its name, not"
+            " the password itself"
         )
+        raise SpecError(Fault(key, reason))
     return _TAKEN[variable]
 
 
@@ -281,13 +289,17 @@ def _password_from(path: Path) -> str:
         text = text_regular(path, _FILE_BYTES_MAX)
         parser.read_string("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("!")))
     except OSError as error:
-        raise SpecError(f"defaults_file: {path} cannot be read: {error.strerror}") from None
+        raise _file_error(f"{path} cannot be read: {error.strerror}") from None
     except (configparser.Error, UnicodeDecodeError):
-        raise SpecError(f"defaults_file: {path} is not an option file with sections such as [client]") from None
+        raise _file_error(f"{path} is not an option file with sections such as [client]") from None
     password = parser.get("client", "password", fallback=None)
     if password is None:
-        raise SpecError(f"defaults_file: {path} has no password in its [client] section; add password = …")
+        raise _file_error(f"{path} has no password in its [client] section; add password = …")
     return password.strip().strip("\"'")
+
+
+def _file_error(reason: str) -> SpecError:
+    return SpecError(Fault(("defaults_file",), reason))
 
 
 def known_secret(variable: str | None) -> dict[str, str]:

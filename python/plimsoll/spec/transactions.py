@@ -18,8 +18,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, field_validator
 
+from plimsoll.errors import Fault
 from plimsoll.spec.fields import DurationS, Extended, Name, SqlName, ValueName, a_list
-from plimsoll.spec.generators import GeneratorSpec, Whole
+from plimsoll.spec.generators import Made, Whole
 from plimsoll.units import format_ms
 
 COUNTS_MAX = 1_000
@@ -189,7 +190,7 @@ ThinkTime = Annotated[tuple[DurationS, DurationS], BeforeValidator(_pair), After
 """Written as "50ms" or ["10ms", "100ms"]; kept in seconds."""
 
 
-class ValueSpec(GeneratorSpec):
+class ValueSpec(Made):
     """A value of a statement: generated, an item of a list, or the sum of an earlier one and a constant.
 
     Attributes:
@@ -204,15 +205,8 @@ class ValueSpec(GeneratorSpec):
         same_ratio: That share, above 0 and below 1.
     """
 
-    LATER: ClassVar = GeneratorSpec.LATER | {
-        "items",
-        "sorted",
-        "distinct",
-        "item_of",
-        "row_number",
-        "same_as",
-        "same_ratio",
-    }
+    LATER: ClassVar = frozenset({"items", "sorted", "distinct", "item_of", "row_number", "same_as", "same_ratio"})
+    INSTEAD: ClassVar = ("sum_of", "item_of", "row_number")
 
     sum_of: ValueName | None = None
     add: Whole | None = None
@@ -492,7 +486,7 @@ def variants(spec: StatementSpec, sql: SqlText, lists: Lists) -> list[str]:
     return [_text(sql, group, dict(zip(drawn, numbers, strict=True))) for numbers in combinations]
 
 
-def variant_faults(spec: StatementSpec, sql: SqlText, lists: Lists) -> Iterator[str]:
+def variant_faults(spec: StatementSpec, sql: SqlText, lists: Lists) -> Iterator[Fault]:
     """What is wrong with the rows and lists of a statement, each line behind the name of its key."""
     drawn, rows = _drawn(spec, sql, lists), _rows(spec, lists)
     if not drawn:
@@ -500,20 +494,24 @@ def variant_faults(spec: StatementSpec, sql: SqlText, lists: Lists) -> Iterator[
     group = group_of(sql)
     if rows is not None:
         if group is None:
-            yield "rows: belongs to an INSERT or REPLACE with one group behind VALUES, such as VALUES (:a, :b)"
+            yield Fault(
+                ("rows",), "belongs to an INSERT or REPLACE with one group behind VALUES, such as VALUES (:a, :b)"
+            )
             return
         yield from _row_faults(spec, sql, group)
     yield from _place_faults(sql, lists.known)
     count = math.prod(counts.choices for counts in drawn.values())
     if count > VARIANTS_MAX:
         cure = "write { counts = […], weights = […] } with fewer"
-        yield f"sql: has {count} lengths of its rows and lists, at most {VARIANTS_MAX} are possible; {cure}"
+        yield Fault(("sql",), f"has {count} lengths of its rows and lists, at most {VARIANTS_MAX} are possible; {cure}")
     longest = {name: counts.high for name, counts in drawn.items()}
     size = sum(longest.get(name, 1) for name in sql.names)
     if group is not None and rows is not None:
         size += (rows.high - 1) * group.count
     if size > EXPANDED_MAX:
-        yield f"sql: has up to {size} values with all its rows and items, at most {EXPANDED_MAX} are possible"
+        yield Fault(
+            ("sql",), f"has up to {size} values with all its rows and items, at most {EXPANDED_MAX} are possible"
+        )
 
 
 def _rows(spec: StatementSpec, lists: Lists) -> Counts | None:
@@ -527,25 +525,29 @@ def _drawn(spec: StatementSpec, sql: SqlText, lists: Lists) -> dict[str, Counts]
     return rows | {name: lists.known[name] for name in sql.names if name in lists.known}
 
 
-def _row_faults(spec: StatementSpec, sql: SqlText, group: Group) -> Iterator[str]:
+def _row_faults(spec: StatementSpec, sql: SqlText, group: Group) -> Iterator[Fault]:
     inside = set(sql.names[group.first : group.first + group.count])
     outside = {*sql.names[: group.first], *sql.names[group.first + group.count :]}
     for name, value in spec.values.items():
         if value.items is not None:
             cure = "give the list to the transaction"
-            yield f"values.{name}.list: the values of a statement with rows are drawn for each row; {cure}"
+            yield Fault(("values", name, "list"), f"the values of a statement with rows are drawn for each row; {cure}")
         if name in outside:
-            yield f"values.{name}: is drawn for each row, so it cannot stand outside of the group behind VALUES"
+            yield Fault(
+                ("values", name), "is drawn for each row, so it cannot stand outside of the group behind VALUES"
+            )
     if not inside & spec.values.keys():
-        yield "rows: none of the statement's values stands in its group behind VALUES, so all rows would be the same"
+        yield Fault(
+            ("rows",), "none of the statement's values stands in its group behind VALUES, so all rows would be the same"
+        )
 
 
-def _place_faults(sql: SqlText, lists: Mapping[str, Counts]) -> Iterator[str]:
+def _place_faults(sql: SqlText, lists: Mapping[str, Counts]) -> Iterator[Fault]:
     text = masked(sql.sql)
     marks = [found.start() for found in re.finditer(r"\?", text)]
     for name, at in zip(sql.names, marks, strict=True):
         if name in lists and not (_IN_BEFORE.search(text[:at]) and _IN_BEHIND.match(text[at + 1 :])):
-            yield f"sql: :{name} is a list, which must stand as IN (:{name})"
+            yield Fault(("sql",), f":{name} is a list, which must stand as IN (:{name})")
 
 
 def _text(sql: SqlText, group: Group | None, numbers: Mapping[str, int]) -> str:

@@ -16,15 +16,15 @@ import copy
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from plimsoll.errors import SpecError
-from plimsoll.spec.fields import ValueName, Written, a_list, faults_of, path_text
+from plimsoll.errors import Fault, Loc, SpecError, within
+from plimsoll.spec.fields import GENERATOR, ValueName, Written, a_list, faults_of, sound_path
 from plimsoll.spec.generator_plan import generator_plan, reach_faults, sql_type
-from plimsoll.spec.generators import GeneratorSpec
+from plimsoll.spec.generators import GENERATOR_KEYS, CountedKey, Decimal, Generator
 from plimsoll.spec.learned import CheckedKind, LearnedCheck, LearnedSpec
 from plimsoll.spec.transactions import (
     PARAMETERS_MAX,
@@ -77,11 +77,11 @@ class WorkloadFile(Written):
         return {table.name: table for table in self.table}
 
 
-_GENERATOR = tuple(field.alias or name for name, field in GeneratorSpec.model_fields.items())
 _KNOWN = {
     "": tuple(WorkloadFile.model_fields),
     "table": tuple(TableSpec.model_fields),
-    "table.column": ("name", "type", "auto_increment", "nullable", *_GENERATOR),
+    GENERATOR: GENERATOR_KEYS,
+    "table.column": ("name", "type", "auto_increment", "nullable", *GENERATOR_KEYS),
     "table.index": tuple(IndexSpec.model_fields),
     "table.foreign_key": tuple(ForeignKeySpec.model_fields),
     "transaction": tuple(TransactionSpec.model_fields),
@@ -112,9 +112,8 @@ def parse_workload(
     try:
         file = WorkloadFile.model_validate(written)
     except ValidationError as error:
-        explained = {line.split(":")[0] for line in faults}
-        found = _without_empty(faults_of(error, known=_KNOWN))
-        faults += (line for line in found if line.split(":")[0] not in explained)
+        explained = {fault.path for fault in faults}
+        faults += (fault for fault in faults_of(error, known=_KNOWN) if fault.path not in explained)
         faults += _between_sound_parts(written, [one["loc"] for one in error.errors()])
         raise SpecError(*faults) from None
     faults += contradictions(file)
@@ -123,7 +122,7 @@ def parse_workload(
     return file
 
 
-def _between_sound_parts(written: dict[str, Any], locs: list[Loc]) -> Iterator[str]:
+def _between_sound_parts(written: dict[str, Any], locs: list[Loc]) -> Iterator[Fault]:
     """What else does not hold in a file that is wrong at these places."""
     try:
         file = WorkloadFile.model_validate(without(written, locs))
@@ -143,13 +142,7 @@ def _loaded(text: str) -> dict[str, Any]:
         raise SpecError("is nested too deeply; this is no workload file") from None
 
 
-def _without_empty(faults: tuple[str, ...]) -> list[str]:
-    """Leaves out lists that count as empty only because their items are wrong."""
-    inner = {line.split(":")[0].rpartition("[")[0] for line in faults if "[" in line.split(":")[0]}
-    return [line for line in faults if not (line.split(":")[0] in inner and "must not be empty" in line)]
-
-
-def overridden(written: dict[str, Any], rows: Mapping[str, int], parameters: Mapping[str, Any]) -> Iterator[str]:
+def overridden(written: dict[str, Any], rows: Mapping[str, int], parameters: Mapping[str, Any]) -> Iterator[Fault]:
     """Puts other numbers of rows and other parameters in; tells which there are none of."""
     listed = written.get("table")
     tables = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
@@ -157,7 +150,7 @@ def overridden(written: dict[str, Any], rows: Mapping[str, int], parameters: Map
         found = [table for table in tables if table.get("name") == name]
         if not found:
             known = ", ".join(str(table.get("name")) for table in tables)
-            yield f"rows.{name}: there is no such table; the file has {known or 'none'}"
+            yield Fault(("rows", name), f"there is no such table; the file has {known or 'none'}")
         for table in found:
             table["rows"] = count
     stated = written.get("parameters")
@@ -167,23 +160,23 @@ def overridden(written: dict[str, Any], rows: Mapping[str, int], parameters: Map
             known_parameters[name] = value
         else:
             known = ", ".join(known_parameters)
-            yield f"parameters.{name}: there is no such parameter; the file has {known or 'none'}"
+            yield Fault(("parameters", name), f"there is no such parameter; the file has {known or 'none'}")
 
 
 _REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
-def filled(written: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def filled(written: dict[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     """The file with the values of its parameters in place of `"$name"`, and the names that are no parameters."""
     stated = written.get("parameters")
     values = stated if isinstance(stated, dict) else {}
-    faults: list[str] = []
+    faults: list[Fault] = []
 
-    def fill(value: Any, path: str) -> Any:
+    def fill(value: Any, path: Loc) -> Any:
         if isinstance(value, dict):
-            return {key: fill(one, f"{path}.{key}" if path else str(key)) for key, one in value.items()}
+            return {key: fill(one, (*path, key)) for key, one in value.items()}
         if isinstance(value, list):
-            return [fill(one, f"{path}[{index}]") for index, one in enumerate(value)]
+            return [fill(one, (*path, index)) for index, one in enumerate(value)]
         if not isinstance(value, str) or not value.startswith("$"):
             return value
         if value.startswith("$$"):
@@ -192,14 +185,12 @@ def filled(written: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         if found and found[1] in values:
             return values[found[1]]
         known = ", ".join(f"${name}" for name in values)
-        faults.append(f"{path}: {value!r} is no parameter; known are {known or 'none'}; write $$ for a $ itself")
+        faults.append(Fault(path, f"{value!r} is no parameter; known are {known or 'none'}; write $$ for a $ itself"))
         return value
 
-    whole = {key: one if key == "parameters" else fill(one, str(key)) for key, one in written.items()}
+    whole = {key: one if key == "parameters" else fill(one, (key,)) for key, one in written.items()}
     return whole, faults
 
-
-Loc = tuple[str | int, ...]
 
 _NAMING = frozenset(
     {
@@ -221,27 +212,40 @@ def without(written: dict[str, Any], locs: Iterable[Loc]) -> dict[str, Any]:
     return sound
 
 
-def untouched(lines: Iterable[str], written: dict[str, Any], locs: Iterable[Loc]) -> Iterator[str]:
-    """Those of the lines about the sound part that what is wrong elsewhere has not brought about.
+def untouched(faults: Iterable[Fault], written: dict[str, Any], locs: Iterable[Loc]) -> Iterator[Fault]:
+    """Those of the faults of the sound part that what is wrong elsewhere has not brought about.
 
     Args:
-        lines: Faults, each behind its path.
+        faults: Of the sound part.
         written: The whole document.
         locs: Where it is wrong in itself.
     """
-    wrong = [tuple(part for part in loc if not str(part).startswith("(")) for loc in locs]
-    paths = [path_text(loc) for loc in wrong]
-    units = {path_text(loc[:2]) for loc in wrong if len(loc) < 3 or _NAMING.intersection(map(str, loc[2:]))}
+    locs = [*locs]
+    wrong = [sound_path(loc) for loc in locs]
+    beside = {*wrong, *map(_beside_fault, locs)}
     tables = {repr(name) for loc in wrong if loc[:1] == ("table",) and (name := _name(written, loc)) is not None}
-    for line in lines:
-        path, _, said = line.partition(":")
-        is_beside = any(path.startswith(unit) for unit in units) or any(path.startswith(one) for one in paths)
-        if not is_beside and not any(name in said for name in tables):
-            yield line
+    for fault in faults:
+        is_beside = any(fault.path[: len(one)] == one for one in beside)
+        if not is_beside and not any(name in fault.reason for name in tables):
+            yield fault
+
+
+def _beside_fault(loc: Loc) -> Loc:
+    """The part of the document in which nothing is told besides a fault there."""
+    if GENERATOR in loc:
+        return loc[: loc.index(GENERATOR)]
+    return loc[:2] if len(loc) < 3 or _NAMING.intersection(map(str, loc[2:])) else sound_path(loc)
 
 
 def _mend(document: Any, loc: Loc, number: int) -> None:
     """Takes out what is at a place, as far as the document goes there; what must be there gets a harmless value."""
+    if GENERATOR in loc:
+        made = reduce(_below, loc[: loc.index(GENERATOR)], document)
+        if isinstance(made, dict):
+            for key in (*GENERATOR_KEYS, loc[-1]):
+                made.pop(key, None)
+            made["generate"] = "null"
+        return
     place, last = document, loc[0]
     for part in loc[1:]:
         below = _below(place, last)
@@ -269,17 +273,17 @@ def _name(written: dict[str, Any], loc: Loc) -> object:
     return unit.get("name") if isinstance(unit, dict) else None
 
 
-def contradictions(file: WorkloadFile) -> Iterator[str]:
+def contradictions(file: WorkloadFile) -> Iterator[Fault]:
     """All faults, each with its path, value and cure."""
     tables = file.tables
     if len(file.table) > TABLES_MAX:
-        yield f"table: must be at most {TABLES_MAX}, are {len(file.table)}"
-    yield from repeated("table", (table.name for table in file.table))
-    yield from repeated("transaction", (one.name for one in file.transaction))
+        yield Fault(("table",), f"must be at most {TABLES_MAX}, are {len(file.table)}")
+    yield from repeated(("table",), (table.name for table in file.table))
+    yield from repeated(("transaction",), (one.name for one in file.transaction))
     for index, table in enumerate(file.table):
-        yield from (f"table[{index}].{fault}" for fault in table_faults(table, tables))
+        yield from within(("table", index), table_faults(table, tables))
     for index, transaction in enumerate(file.transaction):
-        yield from (f"transaction[{index}].{fault}" for fault in TransactionCheck(transaction, tables).faults())
+        yield from within(("transaction", index), TransactionCheck(transaction, tables).faults())
 
 
 CHOICES_MAX = 1_000
@@ -295,22 +299,22 @@ class TransactionCheck:
         self._used: set[str] = set()
         self._lists = Lists()
 
-    def faults(self) -> Iterator[str]:
+    def faults(self) -> Iterator[Fault]:
         """All of them; what is made and never used comes last."""
         transaction = self._transaction
         if transaction.isolation is not None and not transaction.begin:
-            yield "isolation: belongs to a transaction with begin = true"
+            yield Fault(("isolation",), "belongs to a transaction with begin = true")
         if transaction.rollback_ratio is not None and not transaction.begin:
-            yield "rollback_ratio: belongs to a transaction with begin = true"
+            yield Fault(("rollback_ratio",), "belongs to a transaction with begin = true")
         yield from self._loops()
-        yield from self._values("values", transaction.values, is_first=True)
+        yield from self._values(("values",), transaction.values, is_first=True)
         for name, times in transaction.loops.items():
-            yield from self._times(f"loops.{name}", times)
+            yield from self._times(("loops", name), times)
         for index, statement in enumerate(transaction.statement):
-            yield from self._statement(f"statement[{index}]", statement)
-        yield from (f"{path}: is used by no statement" for path, name in self._made() if name not in self._used)
+            yield from self._statement(("statement", index), statement)
+        yield from (Fault(path, "is used by no statement") for path, name in self._made() if name not in self._used)
 
-    def _loops(self) -> Iterator[str]:
+    def _loops(self) -> Iterator[Fault]:
         """Statements of one loop stand together."""
         loops = self._transaction.loops
         names = [one.loop for one in self._transaction.statement]
@@ -318,47 +322,52 @@ class TransactionCheck:
             if name is None:
                 continue
             if name not in loops:
-                yield f"statement[{index}].loop: there is no loop {name!r}; known are {', '.join(loops) or 'none'}"
+                yield Fault(
+                    ("statement", index, "loop"), f"there is no loop {name!r}; known are {', '.join(loops) or 'none'}"
+                )
             if name in names[:index] and names[index - 1] != name:
-                yield f"statement[{index}].loop: the statements of loop {name!r} must stand one after the other"
-        yield from (f"loops.{name}: is used by no statement" for name in loops if name not in names)
+                yield Fault(
+                    ("statement", index, "loop"), f"the statements of loop {name!r} must stand one after the other"
+                )
+        yield from (Fault(("loops", name), "is used by no statement") for name in loops if name not in names)
 
-    def _made(self) -> Iterator[tuple[str, str]]:
-        yield from ((f"values.{name}", name) for name in self._transaction.values)
+    def _made(self) -> Iterator[tuple[Loc, str]]:
+        yield from ((("values", name), name) for name in self._transaction.values)
         for index, statement in enumerate(self._transaction.statement):
-            place = f"statement[{index}]"
-            yield from ((f"{place}.values.{name}", name) for name in statement.values)
-            yield from ((f"{place}.keep.{name}", name) for name in statement.keep)
+            place = ("statement", index)
+            yield from (((*place, "values", name), name) for name in statement.values)
+            yield from (((*place, "keep", name), name) for name in statement.keep)
             if statement.keep_insert_id:
-                yield f"{place}.keep_insert_id", statement.keep_insert_id
+                yield (*place, "keep_insert_id"), statement.keep_insert_id
 
-    def _statement(self, place: str, statement: StatementSpec) -> Iterator[str]:
-        yield from self._values(f"{place}.values", statement.values, is_several=statement.is_several)
+    def _statement(self, place: Loc, statement: StatementSpec) -> Iterator[Fault]:
+        yield from self._values((*place, "values"), statement.values, is_several=statement.is_several)
         if statement.rows is None:
             numbered = [name for name, value in statement.values.items() if value.row_number]
-            yield from (f"{place}.values.{name}.row_number: belongs to a statement with rows" for name in numbered)
-        yield from self._times(f"{place}.repeat", statement.repeat)
-        yield from self._times(f"{place}.rows", statement.rows)
-        yield from (f"{place}.{fault}" for fault in self._choice(statement))
+            own = (*place, "values")
+            yield from (Fault((*own, name, "row_number"), "belongs to a statement with rows") for name in numbered)
+        yield from self._times((*place, "repeat"), statement.repeat)
+        yield from self._times((*place, "rows"), statement.rows)
+        yield from within(place, self._choice(statement))
         for index, text in enumerate(statement.texts):
-            path = f"{place}.sql" if isinstance(statement.sql, str) else f"{place}.sql[{index}]"
+            path = (*place, "sql") if isinstance(statement.sql, str) else (*place, "sql", index)
             try:
                 sql = read_sql(text)
             except ValueError as error:
-                yield f"{path}: {error}, is {text[:60]!r}"
+                yield Fault(path, f"{error}, is {text[:60]!r}")
             else:
                 yield from self._sql(path, sql)
-                yield from (f"{place}.{fault}" for fault in variant_faults(statement, sql, self._lists))
+                yield from within(place, variant_faults(statement, sql, self._lists))
         if statement.rows is not None:
             self._known -= statement.values.keys()
         self._known |= statement.keep.keys()
         if statement.keep_insert_id:
             self._known.add(statement.keep_insert_id)
 
-    def _times(self, path: str, times: Times | None) -> Iterator[str]:
+    def _times(self, path: Loc, times: Times | None) -> Iterator[Fault]:
         """What runs as often as a list has items."""
         if isinstance(times, ItemsOf):
-            yield from (f"{path}: {fault}" for fault in self._list(times.items_of))
+            yield from (Fault(path, fault) for fault in self._list(times.items_of))
 
     def _list(self, name: str) -> Iterator[str]:
         """A list whose items are counted, or taken one by one."""
@@ -367,112 +376,113 @@ class TransactionCheck:
             known = ", ".join(self._lists.of_transaction) or "none"
             yield f"there is no list {name!r} among the values of the transaction; known are {known}"
 
-    def _item(self, value: ValueSpec, *, is_several: bool) -> Iterator[str]:
-        strange = value.model_fields_set - {"item_of"}
-        yield from (f"{_key(key)}: does not belong to item_of" for key in sorted(strange))
+    def _item(self, value: ValueSpec, *, is_several: bool) -> Iterator[Fault]:
+        yield from (Fault((key,), "does not belong to item_of") for key in _beside(value, "item_of"))
         if not is_several:
-            yield "item_of: belongs to a statement of a loop, with repeat or with rows"
+            yield Fault(("item_of",), "belongs to a statement of a loop, with repeat or with rows")
         else:
-            yield from (f"item_of: {fault}" for fault in self._list(value.item_of or ""))
+            yield from (Fault(("item_of",), fault) for fault in self._list(value.item_of or ""))
 
-    def _choice(self, statement: StatementSpec) -> Iterator[str]:
+    def _choice(self, statement: StatementSpec) -> Iterator[Fault]:
         """Several statements, and the value that says which of them runs."""
         if (statement.by is None) != isinstance(statement.sql, str):
-            yield "by: belongs to a list of statements in sql, and such a list needs it"
+            yield Fault(("by",), "belongs to a list of statements in sql, and such a list needs it")
         if statement.by is None:
             return
         self._used.add(statement.by)
         if statement.by not in self._known:
-            yield f"by: there is no value {statement.by!r} before it"
+            yield Fault(("by",), f"there is no value {statement.by!r} before it")
         if not 1 <= len(statement.texts) <= CHOICES_MAX:
-            yield f"sql: must be 1 to {CHOICES_MAX} statements, are {len(statement.texts)}"
+            yield Fault(("sql",), f"must be 1 to {CHOICES_MAX} statements, are {len(statement.texts)}")
         with contextlib.suppress(ValueError):  # told where the text stands
             if len({read_sql(text).names for text in statement.texts}) > 1:
-                yield "sql: must all have the same values in the same order"
+                yield Fault(("sql",), "must all have the same values in the same order")
 
-    def _sql(self, place: str, sql: SqlText) -> Iterator[str]:
+    def _sql(self, place: Loc, sql: SqlText) -> Iterator[Fault]:
         self._used.update(sql.names)
         for name in dict.fromkeys(sql.names):
             if name not in self._known:
                 known = ", ".join(f":{one}" for one in sorted(self._known))
-                yield f"{place}: there is no value :{name} before it; known are {known or 'none'}"
+                yield Fault(place, f"there is no value :{name} before it; known are {known or 'none'}")
         if len(sql.names) > PARAMETERS_MAX:
-            yield f"{place}: must have at most {PARAMETERS_MAX} values, has {len(sql.names)}"
+            yield Fault(place, f"must have at most {PARAMETERS_MAX} values, has {len(sql.names)}")
 
-    def _values(self, place: str, values: Values, *, is_first: bool = False, is_several: bool = False) -> Iterator[str]:
+    def _values(
+        self, place: Loc, values: Values, *, is_first: bool = False, is_several: bool = False
+    ) -> Iterator[Fault]:
         for name, value in values.items():
             found = self._value(value) if value.item_of is None else self._item(value, is_several=is_several)
-            yield from (f"{place}.{name}.{fault}" for fault in found)
-            yield from self._times(f"{place}.{name}.list", value.items)
+            yield from within((*place, name), found)
+            yield from self._times((*place, name, "list"), value.items)
             self._known.add(name)
             self._lists = self._lists.after(name, value, is_first=is_first)
 
-    def _value(self, value: ValueSpec) -> Iterator[str]:
+    def _value(self, value: ValueSpec) -> Iterator[Fault]:
         if value.row_number:
-            strange = value.model_fields_set - {"row_number"}
-            yield from (f"{_key(key)}: does not belong to row_number" for key in sorted(strange))
+            yield from (Fault((key,), "does not belong to row_number") for key in _beside(value, "row_number"))
             return
         if value.sum_of is None:
             if value.add is not None:
-                yield "add: belongs to sum_of"
-            found = list(value.faults(in_rows=False))
-            known = self._tables
-            counted = counted_faults(value, known)
-            found = found or [*reference_faults(value, known), *counted, *reach_faults(value, None)]
-            yield from found or list_faults(value, self._lists, known)
+                yield Fault(("add",), "belongs to sum_of")
+            assert value.generator is not None, "what is nothing else is generated"
+            way, known = value.generator, self._tables
+            found = list(way.faults(in_rows=False))
+            found = found or [*reference_faults(way, known), *counted_faults(way, known), *reach_faults(way, None)]
+            yield from found or list_faults(value, way, self._lists, known)
             yield from self._same(value)
             return
         self._used.add(value.sum_of)
         if value.sum_of not in self._known:
-            yield f"sum_of: there is no value {value.sum_of!r} before it"
+            yield Fault(("sum_of",), f"there is no value {value.sum_of!r} before it")
         elif value.sum_of in self._lists.known:
-            yield f"sum_of: {value.sum_of!r} is a list; draw the list from other numbers instead"
-        others = (_key(key) for key in value.model_fields_set - {"sum_of", "add"})
-        yield from (f"{key}: does not belong to sum_of" for key in sorted(others))
+            yield Fault(("sum_of",), f"{value.sum_of!r} is a list; draw the list from other numbers instead")
+        yield from (Fault((key,), "does not belong to sum_of") for key in _beside(value, "sum_of", "add"))
 
-    def _same(self, value: ValueSpec) -> Iterator[str]:
+    def _same(self, value: ValueSpec) -> Iterator[Fault]:
         """An earlier value that this one often is."""
         if (value.same_as is None) != (value.same_ratio is None):
-            yield "same_as: needs same_ratio, and that needs same_as"
+            yield Fault(("same_as",), "needs same_ratio, and that needs same_as")
         if value.same_as is None:
             return
         self._used.add(value.same_as)
         if value.items is not None:
-            yield from (f"same_as: {fault}" for fault in self._list(value.same_as))
+            yield from (Fault(("same_as",), fault) for fault in self._list(value.same_as))
             own, others = self._lists.counts(value.items), self._lists.of_transaction.get(value.same_as)
             if own and others and (lacking := sorted(set(others.numbers) - set(own.numbers))):
                 counts = ", ".join(map(str, lacking))
-                yield f"list: must be able to have as many items as {value.same_as!r}; add {counts}"
+                yield Fault(("list",), f"must be able to have as many items as {value.same_as!r}; add {counts}")
         elif value.same_as not in self._known:
-            yield f"same_as: there is no value {value.same_as!r} before it"
+            yield Fault(("same_as",), f"there is no value {value.same_as!r} before it")
         elif value.same_as in self._lists.known:
-            yield f"same_as: {value.same_as!r} is a list; take its items with item_of"
+            yield Fault(("same_as",), f"{value.same_as!r} is a list; take its items with item_of")
 
 
-def _key(field: str) -> str:
-    """A key of a value as users write it."""
-    return ValueSpec.model_fields[field].alias or field
+def _beside(value: ValueSpec, *own: str) -> list[str]:
+    """What else was written of a value than some keys, as users write them."""
+    written = value.model_fields_set - {*own, "misplaced"}
+    return sorted({*value.misplaced, *(ValueSpec.model_fields[field].alias or field for field in written)})
 
 
-def list_faults(value: ValueSpec, lists: Lists, tables: Tables) -> Iterator[str]:
+def list_faults(value: ValueSpec, way: Generator, lists: Lists, tables: Tables) -> Iterator[Fault]:
     """What is wrong, each line behind the name of its key.
 
     Args:
         value: Without other faults.
+        way: How its items are made.
         lists: Those that are known before it.
         tables: Those of the file.
     """
     if value.items is None:
-        yield from (f"{key}: belongs to list" for key in ("sorted", "distinct") if getattr(value, key))
+        yield from (Fault((key,), "belongs to list") for key in ("sorted", "distinct") if getattr(value, key))
         return
-    if value.sorted and value.generate == "decimal":
-        yield "sorted: does not belong to 'decimal': items are numbers without a point, or texts"
-    if not value.distinct or value.generate in ("next", "recent"):
+    if value.sorted and isinstance(way, Decimal):
+        yield Fault(("sorted",), "does not belong to 'decimal': items are numbers without a point, or texts")
+    if not value.distinct or isinstance(way, CountedKey):
         return
     counts = lists.counts(value.items)
-    count = _values_count(generator_plan(value, referred_keys(value, tables)))
+    count = _values_count(generator_plan(way, referred_keys(way, tables)))
     if count is not None and counts is not None and count < counts.high:
-        yield f"distinct: there are only {count} values for a list of up to {counts.high}"
+        yield Fault(("distinct",), f"there are only {count} values for a list of up to {counts.high}")
 
 
 def _values_count(plan: dict[str, Any]) -> int | None:
@@ -493,31 +503,32 @@ _INSERT = re.compile(
 )
 
 
-def counted_faults(spec: GeneratorSpec, tables: Tables) -> Iterator[str]:
+def counted_faults(spec: Generator, tables: Tables) -> Iterator[Fault]:
     """What is wrong with a value that follows the keys of a table, each line behind the name of its key.
 
     Keys are counted in a column of integers; of tables that the file does not describe nothing is known.
     """
-    if spec.generate not in ("next", "recent"):
+    if not isinstance(spec, CountedKey):
         return
-    table = tables.get(spec.table or "")
+    table = tables.get(spec.table)
     if table is None and tables:
-        yield f"table: there is no table {spec.table!r}; known are {', '.join(tables)}"
+        yield Fault(("table",), f"there is no table {spec.table!r}; known are {', '.join(tables)}")
     elif table is None and spec.column is None:
-        yield f"column: is missing; the file does not describe the table {spec.table!r}"
+        yield Fault(("column",), f"is missing; the file does not describe the table {spec.table!r}")
     elif table is not None and counted_column(spec, table) is None:
-        yield (
-            f"column: must be an integer column of {spec.table!r}, is {spec.column!r}"
+        yield Fault(
+            ("column",),
+            f"must be an integer column of {spec.table!r}, is {spec.column!r}"
             if spec.column is not None
-            else f"column: is missing; {spec.table!r} has no integer column as its primary key"
+            else f"is missing; {spec.table!r} has no integer column as its primary key",
         )
 
 
-def counted_column(spec: GeneratorSpec, table: TableSpec) -> ColumnSpec | None:
+def counted_column(spec: CountedKey, table: TableSpec) -> ColumnSpec | None:
     """The column whose keys are counted; None where it is none of integers."""
     names = (spec.column,) if spec.column is not None else table.key
     found = next((column for column in table.column if (column.name,) == names), None)
-    is_whole = found is not None and _WHOLE.match(found.type or sql_type(found, None))
+    is_whole = found is not None and _WHOLE.match(found.type or sql_type(found.generator, None))
     return found if is_whole else None
 
 
@@ -525,15 +536,16 @@ def counters_of(file: WorkloadFile) -> list[tuple[str, str]]:
     """Tables and columns whose keys are counted, in the order in which a file without faults names them."""
     values = [one for each in file.transaction for one in each.values.values()]
     values += [one for each in file.transaction for st in each.statement for one in st.values.values()]
-    found = (counter_of(one, file) for one in values if one.generate in ("next", "recent"))
+    ways = [one.generator for one in values]
+    found = (counter_of(way, file) for way in ways if isinstance(way, CountedKey))
     return [*dict.fromkeys(found)]
 
 
-def counter_of(spec: GeneratorSpec, file: WorkloadFile) -> tuple[str, str]:
+def counter_of(spec: CountedKey, file: WorkloadFile) -> tuple[str, str]:
     """The table and the column of a value without faults."""
     table = next((one for one in file.table if one.name == spec.table), None)
     column = counted_column(spec, table) if table is not None else None
-    return spec.table or "", column.name if column is not None else spec.column or ""
+    return spec.table, column.name if column is not None else spec.column or ""
 
 
 def given_to(sql: SqlText, file: WorkloadFile) -> tuple[str, str] | None:

@@ -16,9 +16,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from plimsoll.spec.fields import NAME_MAX, Extended, SqlName, Written, a_list
-from plimsoll.spec.generator_plan import Keys, generator_plan, keys_of, reach_faults, sql_type, values_count
-from plimsoll.spec.generators import GeneratorSpec
+from plimsoll.errors import Fault, Loc, within
+from plimsoll.spec.fields import GENERATOR, NAME_MAX, Extended, SqlName, Written, a_list
+from plimsoll.spec.generator_plan import Keys, generator_plan, keys_of, null_ratio, reach_faults, sql_type, values_count
+from plimsoll.spec.generators import Characters, Choice, Generator, Made, Null, NumberSequence, Reference, Text
 
 COLUMNS_MAX = 1_000
 ROWS_MAX = 2**32 - 1
@@ -45,7 +46,7 @@ PrefixLength = Annotated[int, Field(ge=0, le=PREFIX_MAX)]
 OnDelete = Literal["restrict", "cascade", "set_null"]
 
 
-class ColumnSpec(GeneratorSpec):
+class ColumnSpec(Made):
     """One `[[table.column]]`: its name, and how its values are made.
 
     Attributes:
@@ -54,8 +55,9 @@ class ColumnSpec(GeneratorSpec):
         nullable: It takes NULL, also where none is made.
     """
 
-    LATER: ClassVar[frozenset[str]] = GeneratorSpec.LATER | {"nullable"}
+    LATER: ClassVar[frozenset[str]] = frozenset({"nullable"})
 
+    generator: Generator = Field(alias=GENERATOR)
     name: SqlName
     type: ColumnType | None = None
     auto_increment: bool = False
@@ -64,7 +66,7 @@ class ColumnSpec(GeneratorSpec):
     @property
     def takes_null(self) -> bool:
         """Whether a row may have NULL there."""
-        return self.nullable or self.null_ratio > 0 or self.generate == "null"
+        return self.nullable or null_ratio(self.generator) > 0
 
 
 class IndexSpec(Extended):
@@ -130,14 +132,14 @@ class TableSpec(Extended):
         return next((column for column in self.column if column.name == name), None)
 
 
-def repeated(path: str, names: Iterable[str]) -> Iterator[str]:
+def repeated(path: Loc, names: Iterable[str]) -> Iterator[Fault]:
     """Names that are there more than once; servers take those that differ in upper and lower case for the same."""
     for name, count in Counter(name.lower() for name in names).items():
         if count > 1:
-            yield f"{path}: the name {name!r} is used {count} times; give each its own"
+            yield Fault(path, f"the name {name!r} is used {count} times; give each its own")
 
 
-def table_faults(table: TableSpec, tables: Tables) -> Iterator[str]:
+def table_faults(table: TableSpec, tables: Tables) -> Iterator[Fault]:
     """What is wrong with a table, each line behind its path within that."""
     found = [*_faults_of_parts(table, tables)]
     yield from found
@@ -145,47 +147,55 @@ def table_faults(table: TableSpec, tables: Tables) -> Iterator[str]:
         yield from unique_faults(table, tables)
 
 
-def _faults_of_parts(table: TableSpec, tables: Tables) -> Iterator[str]:
+def _faults_of_parts(table: TableSpec, tables: Tables) -> Iterator[Fault]:
     columns = [column.name for column in table.column]
-    yield from repeated("column", (column.name for column in table.column))
+    yield from repeated(("column",), (column.name for column in table.column))
     if len(columns) > COLUMNS_MAX:
-        yield f"column: must be at most {COLUMNS_MAX}, are {len(columns)}"
-    yield from repeated("index", table.index_names)
+        yield Fault(("column",), f"must be at most {COLUMNS_MAX}, are {len(columns)}")
+    yield from repeated(("index",), table.index_names)
     for index, name in enumerate(table.index_names):
         if name.lower() == "primary":
-            yield f"index[{index}].name: must not be {name!r}, which is the primary key's; choose another"
-    lists = [("primary_key", table.key), *((f"index[{i}].columns", one.columns) for i, one in enumerate(table.index))]
-    lists += [(f"foreign_key[{i}].columns", one.columns) for i, one in enumerate(table.foreign_key)]
+            yield Fault(("index", index, "name"), f"must not be {name!r}, which is the primary key's; choose another")
+    lists: list[tuple[Loc, tuple[str, ...]]] = [(("primary_key",), table.key)]
+    lists += [(("index", i, "columns"), one.columns) for i, one in enumerate(table.index)]
+    lists += [(("foreign_key", i, "columns"), one.columns) for i, one in enumerate(table.foreign_key)]
     for place, names in lists:
         yield from repeated(place, names)
         unknown = [name for name in names if name not in columns]
-        yield from (f"{place}: there is no column {name!r}; known are {', '.join(columns)}" for name in unknown)
+        yield from (Fault(place, f"there is no column {name!r}; known are {', '.join(columns)}") for name in unknown)
     for index, one in enumerate(table.index):
-        yield from (f"index[{index}].lengths: {fault}" for fault in _length_faults(one, table))
+        yield from (Fault(("index", index, "lengths"), fault) for fault in _length_faults(one, table))
     yield from foreign_key_faults(table, tables)
     for index, column in enumerate(table.column):
-        yield from (f"column[{index}].{fault}" for fault in _column_faults(column, table, tables))
+        yield from within(("column", index), _column_faults(column, table, tables))
 
 
-def _column_faults(column: ColumnSpec, table: TableSpec, tables: Tables) -> Iterator[str]:
-    found = list(column.faults(in_rows=True))
+def _column_faults(column: ColumnSpec, table: TableSpec, tables: Tables) -> Iterator[Fault]:
+    way = column.generator
+    found = list(way.faults(in_rows=True))
     yield from found
     if not found:
-        yield from reference_faults(column, tables)
-        yield from reach_faults(column, table.rows)
-    if column.generate == "null" and column.type is None:
-        yield "type: is missing; NULL alone tells no type"
+        yield from reference_faults(way, tables)
+        yield from reach_faults(way, table.rows)
+    if isinstance(way, Null) and column.type is None:
+        yield Fault(("type",), "is missing; NULL alone tells no type")
     if column.name in table.key and column.nullable:
-        yield "nullable: is true, but the column belongs to the primary key, which has no NULL"
-    if column.name in table.key and (column.null_ratio > 0 or column.generate == "null"):
-        yield f"null_ratio: is {column.null_ratio:g}, but the column belongs to the primary key, which has no NULL"
-    rising = column.generate == "sequence" and (column.start or 1) > 0 and (column.step or 1) > 0
-    is_plain = column.each in (None, 1) and column.cycle is None
-    if column.auto_increment and not (rising and is_plain and column.name == (*table.key, None)[0]):
-        yield (
-            "auto_increment: belongs to a rising sequence from 1 or more, without each and cycle, that is first in the"
-            " primary key"
+        yield Fault(("nullable",), "is true, but the column belongs to the primary key, which has no NULL")
+    if column.name in table.key and null_ratio(way) > 0:
+        yield Fault(
+            ("null_ratio",), f"is {way.null_ratio:g}, but the column belongs to the primary key, which has no NULL"
         )
+    if column.auto_increment and not (_is_plain_and_rising(way) and column.name == (*table.key, None)[0]):
+        yield Fault(
+            ("auto_increment",),
+            "belongs to a rising sequence from 1 or more, without each and cycle, that is first in the primary key",
+        )
+
+
+def _is_plain_and_rising(way: Generator) -> bool:
+    if not isinstance(way, NumberSequence):
+        return False
+    return (way.start or 1) > 0 and (way.step or 1) > 0 and way.each in (None, 1) and way.cycle is None
 
 
 def _length_faults(index: IndexSpec, table: TableSpec) -> Iterator[str]:
@@ -203,93 +213,100 @@ def _is_text(column: ColumnSpec) -> bool:
     """Whether servers index the beginning of its values: of texts and bytes they do."""
     if column.type is not None:
         return column.type.upper().replace("(", " ").split()[0].endswith(("CHAR", "TEXT", "BLOB", "BINARY"))
-    return column.generate in ("digits", "letters", "hex", "text", "choice", "reference", None)
+    return isinstance(column.generator, Characters | Text | Choice | Reference)
 
 
 Tables = Mapping[str, TableSpec]
 """The tables of a file by name."""
 
 
-def referred_column(spec: GeneratorSpec, tables: Tables) -> ColumnSpec | None:
+def referred_column(spec: Generator, tables: Tables) -> ColumnSpec | None:
     """The column that a reference chooses from; None when there is none, or the generator is no reference."""
-    table = tables.get(spec.table or "") if spec.generate == "reference" else None
-    if table is None:
+    if not isinstance(spec, Reference) or (table := tables.get(spec.table)) is None:
         return None
     name = spec.column if spec.column is not None else table.key[0] if len(table.key) == 1 else None
     return table.column_named(name) if name is not None else None
 
 
-def referred_keys(spec: GeneratorSpec, tables: Tables) -> Keys | None:
+def referred_keys(spec: Generator, tables: Tables) -> Keys | None:
     """What a reference chooses from; None when there is nothing, or the generator is no reference."""
     column = referred_column(spec, tables)
-    if column is None or [*column.faults(in_rows=True)]:
+    if not isinstance(spec, Reference) or column is None or [*column.generator.faults(in_rows=True)]:
         return None
-    return keys_of(column, tables[spec.table or ""].rows)
+    return keys_of(column.generator, tables[spec.table].rows)
 
 
-def reference_faults(spec: GeneratorSpec, tables: Tables) -> Iterator[str]:
+def reference_faults(spec: Generator, tables: Tables) -> Iterator[Fault]:
     """What is wrong with a reference that has all its keys, each line behind the name of a key."""
-    if spec.generate != "reference":
+    if not isinstance(spec, Reference):
         return
-    table = tables.get(spec.table or "")
+    table = tables.get(spec.table)
     if table is None:
-        yield f"table: there is no table {spec.table!r}; known are {', '.join(tables) or 'none'}"
+        yield Fault(("table",), f"there is no table {spec.table!r}; known are {', '.join(tables) or 'none'}")
     elif table.rows == 0:
-        yield f"table: {spec.table!r} is made without rows, so there is no key to refer to"
+        yield Fault(("table",), f"{spec.table!r} is made without rows, so there is no key to refer to")
     elif spec.column is not None:
         yield from _referred_column_faults(spec, tables)
-    elif (column := referred_column(spec, tables)) is None or column.generate != "sequence":
-        yield (
-            f"table: {spec.table!r} must have one column as primary key, and that a sequence, to be referred to;"
-            " otherwise name a column"
+    elif (column := referred_column(spec, tables)) is None or not isinstance(column.generator, NumberSequence):
+        yield Fault(
+            ("table",),
+            f"{spec.table!r} must have one column as primary key, and that a sequence, to be referred to;"
+            " otherwise name a column",
         )
 
 
-def _referred_column_faults(spec: GeneratorSpec, tables: Tables) -> Iterator[str]:
-    column, table = referred_column(spec, tables), tables[spec.table or ""]
+def _referred_column_faults(spec: Reference, tables: Tables) -> Iterator[Fault]:
+    column, table = referred_column(spec, tables), tables[spec.table]
     if column is None:
         known = ", ".join(one.name for one in table.column)
-        yield f"column: there is no column {spec.column!r} in {spec.table!r}; known are {known}"
-    elif column.null_ratio > 0:
-        yield f"column: {column.name!r} of {spec.table!r} has NULLs, so that not every row can be referred to by it"
-    elif not [*column.faults(in_rows=True)] and keys_of(column, table.rows) is None:
-        yield (
-            f"column: {column.name!r} of {spec.table!r} must be a sequence, or a text with one {{row}} and no other"
-            " placeholder, to be referred to"
+        yield Fault(("column",), f"there is no column {spec.column!r} in {spec.table!r}; known are {known}")
+    elif column.generator.null_ratio > 0:
+        yield Fault(
+            ("column",), f"{column.name!r} of {spec.table!r} has NULLs, so that not every row can be referred to by it"
+        )
+    elif not [*column.generator.faults(in_rows=True)] and keys_of(column.generator, table.rows) is None:
+        yield Fault(
+            ("column",),
+            f"{column.name!r} of {spec.table!r} must be a sequence, or a text with one {{row}} and no other"
+            " placeholder, to be referred to",
         )
 
 
-def foreign_key_faults(table: TableSpec, tables: Tables) -> Iterator[str]:
+def foreign_key_faults(table: TableSpec, tables: Tables) -> Iterator[Fault]:
     """What is wrong with the foreign keys of a table, each line behind its path within that."""
     for index, key in enumerate(table.foreign_key):
-        yield from (f"foreign_key[{index}].{fault}" for fault in _faults(key, table, tables))
+        yield from within(("foreign_key", index), _faults(key, table, tables))
 
 
-def _faults(key: ForeignKeySpec, table: TableSpec, tables: Tables) -> Iterator[str]:
+def _faults(key: ForeignKeySpec, table: TableSpec, tables: Tables) -> Iterator[Fault]:
     referred = tables.get(key.table)
     if referred is None:
-        yield f"table: there is no table {key.table!r}; known are {', '.join(tables)}"
+        yield Fault(("table",), f"there is no table {key.table!r}; known are {', '.join(tables)}")
         return
     references = _references(key, referred)
     if not references:
-        yield f"references: is missing; {key.table!r} has no primary key"
+        yield Fault(("references",), f"is missing; {key.table!r} has no primary key")
         return
     if len(set(references)) != len(key.columns) or len(set(key.columns)) != len(key.columns):
-        yield (
-            f"references: {key.table!r} is referred to by {', '.join(references)}, and from here by"
-            f" {', '.join(key.columns)}; there must be as many, each once"
+        yield Fault(
+            ("references",),
+            f"{key.table!r} is referred to by {', '.join(references)}, and from here by"
+            f" {', '.join(key.columns)}; there must be as many, each once",
         )
         return
     unknown = [name for name in references if referred.column_named(name) is None]
-    yield from (f"references: there is no column {name!r} in {key.table!r}" for name in unknown)
+    yield from (Fault(("references",), f"there is no column {name!r} in {key.table!r}") for name in unknown)
     if not unknown and references not in _unique(referred):
-        yield (
-            f"references: {', '.join(references)} must be the primary key of {key.table!r}, or all columns of a unique"
-            " index, in the same order"
+        yield Fault(
+            ("references",),
+            f"{', '.join(references)} must be the primary key of {key.table!r}, or all columns of a unique"
+            " index, in the same order",
         )
     own = [column for name in key.columns if (column := table.column_named(name)) is not None]
     if key.on_delete == "set_null" and (fixed := [column.name for column in own if not column.takes_null]):
-        yield f"on_delete: 'set_null' needs columns that take NULL: write nullable = true for {', '.join(fixed)}"
+        yield Fault(
+            ("on_delete",), f"'set_null' needs columns that take NULL: write nullable = true for {', '.join(fixed)}"
+        )
     yield from _type_faults(key, table, referred)
 
 
@@ -301,17 +318,17 @@ def _unique(table: TableSpec) -> list[tuple[str, ...]]:
     return [table.key, *(one.columns for one in table.index if one.unique and not any(one.lengths))]
 
 
-def _type_faults(key: ForeignKeySpec, table: TableSpec, referred: TableSpec) -> Iterator[str]:
+def _type_faults(key: ForeignKeySpec, table: TableSpec, referred: TableSpec) -> Iterator[Fault]:
     """Of columns with a type: servers want the same kind of number, with the same sign, on both sides."""
     for name, other in zip(key.columns, _references(key, referred), strict=True):
         own, theirs = table.column_named(name), referred.column_named(other)
         if own is None or theirs is None or own.type is None:
             continue
-        expected = theirs.type or ("BIGINT" if theirs.generate == "sequence" else None)
+        expected = theirs.type or ("BIGINT" if isinstance(theirs.generator, NumberSequence) else None)
         if expected is not None and _family(own.type) != _family(expected):
-            yield (
-                f"columns: {name} is {own.type}, and {other} of {key.table!r} is {expected}; give both one type, or"
-                f" {name} none"
+            yield Fault(
+                ("columns",),
+                f"{name} is {own.type}, and {other} of {key.table!r} is {expected}; give both one type, or {name} none",
             )
 
 
@@ -341,8 +358,9 @@ def column_type(
             other = referred.column_named(name)
             if other is not None and (key.table, name) not in seen:
                 return column_type(referred, other, tables, seen | {(table.name, column.name)})
-    named = referred_column(column, tables) if column.column is not None else None
-    return (named and named.type) or sql_type(column, referred_keys(column, tables))
+    way = column.generator
+    named = referred_column(way, tables) if isinstance(way, Reference) and way.column is not None else None
+    return (named and named.type) or sql_type(way, referred_keys(way, tables))
 
 
 def foreign_key_plans(table: TableSpec, tables: Tables) -> list[dict[str, Any]]:
@@ -368,42 +386,46 @@ def _name(table: str, number: int) -> str:
     return f"fk_{table[:40]}_{digest}_{number}"
 
 
-def unique_faults(table: TableSpec, tables: Tables) -> Iterator[str]:
+def unique_faults(table: TableSpec, tables: Tables) -> Iterator[Fault]:
     """Unique keys that rows of a table without other faults must break, each line behind the key's path."""
     columns = {column.name: column for column in table.column}
-    keys = [("primary_key", table.key)] if table.key else []
+    keys: list[tuple[Loc, tuple[str, ...]]] = [(("primary_key",), table.key)] if table.key else []
     keys += [
-        (f"index[{i}].columns", one.columns) for i, one in enumerate(table.index) if one.unique and not any(one.lengths)
+        (("index", i, "columns"), one.columns)
+        for i, one in enumerate(table.index)
+        if one.unique and not any(one.lengths)
     ]
     for place, names in keys:
         reason = _repetition([columns[name] for name in names], table.rows, tables)
         if reason is not None:
-            yield f"{place}: {', '.join(names)} {reason}, so {table.rows} rows cannot all be different"
+            yield Fault(place, f"{', '.join(names)} {reason}, so {table.rows} rows cannot all be different")
 
 
 def _repetition(columns: Sequence[ColumnSpec], rows: int, tables: Tables) -> str | None:
     """Why two of so many rows have the same values in all of these columns; None when that is not known."""
-    if not any(column.each or column.cycle for column in columns):
+    ways = [column.generator for column in columns]
+    sequences = [way for way in ways if isinstance(way, NumberSequence)]
+    if not any(way.each or way.cycle for way in sequences):
         return None
-    counts = [_different(column, rows, tables) for column in columns]
+    counts = [_different(way, rows, tables) for way in ways]
     combinations = math.prod(count if count is not None else rows for count in counts)
     if combinations < rows:
         return f"have at most {combinations} combinations of values"
-    if any(column.generate != "sequence" for column in columns):
+    if len(sequences) < len(ways):
         return None
-    if rows > 1 and all((column.each or 1) > 1 for column in columns):
+    if rows > 1 and all((way.each or 1) > 1 for way in sequences):
         return "have the same values in the first two rows (each)"
-    periods = [(column.each or 1) * column.cycle for column in columns if column.cycle is not None]
-    period = math.lcm(*periods) if len(periods) == len(columns) else rows
+    periods = [(way.each or 1) * way.cycle for way in sequences if way.cycle is not None]
+    period = math.lcm(*periods) if len(periods) == len(ways) else rows
     return f"begin again after {period} rows (cycle)" if period < rows else None
 
 
-def _different(column: ColumnSpec, rows: int, tables: Tables) -> int | None:
+def _different(way: Generator, rows: int, tables: Tables) -> int | None:
     """How many different values a column has at most; None when they may be as many as rows, as NULLs are."""
-    keys = referred_keys(column, tables)
-    if column.null_ratio > 0 or column.generate == "null" or (column.generate == "reference" and keys is None):
+    keys = referred_keys(way, tables)
+    if null_ratio(way) > 0 or (isinstance(way, Reference) and keys is None):
         return None
-    plan = generator_plan(column, keys)
+    plan = generator_plan(way, keys)
     match plan["kind"]:
         case "sequence":
             return values_count(plan, rows)

@@ -17,11 +17,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, Loc, SpecError
 from plimsoll.regular_file import read_regular, text_regular
 from plimsoll.spec.fields import Name, Written
 from plimsoll.spec.generator_plan import generator_plan, null_ratio
-from plimsoll.spec.generators import DistributionSpec, GeneratorSpec
+from plimsoll.spec.generators import CountedKey, DistributionSpec, Generator, NextKey
 from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.tpcc import TPCC, TpccSpec
 from plimsoll.spec.transactions import (
@@ -188,35 +188,35 @@ def kept_files(folder: Path) -> dict[str, str]:
     return {str(name): str(text) for name, text in kept.items()} if isinstance(kept, dict) else {}
 
 
-def read_workloads(written: dict[str, Any], read_file: ReadFile) -> Iterator[str]:
+def read_workloads(written: dict[str, Any], read_file: ReadFile) -> Iterator[Fault]:
     """Puts the text of each workload file beside its name; tells which cannot be read."""
     listed = written.get("workload")
     for index, workload in enumerate(listed if isinstance(listed, list) else ()):
         if not isinstance(workload, dict) or not isinstance(workload.get("file"), str):
             continue
         if "text" in workload:
-            yield f"workload[{index}].text: is not a known key"
+            yield Fault(("workload", index, "text"), "is not a known key")
         if "kind" in workload:
-            yield f"workload[{index}].kind: does not go with file; leave one of them out"
+            yield Fault(("workload", index, "kind"), "does not go with file; leave one of them out")
             del workload["kind"]
         try:
             workload["text"] = read_file(workload["file"])
         except SpecError as error:
             workload["text"] = ""
-            yield f"workload[{index}].file: {error}"
+            yield Fault(("workload", index, "file"), str(error))
 
 
-def definition_faults(path: str, workload: StatementsSpec) -> Iterator[str]:
+def definition_faults(place: Loc, workload: StatementsSpec) -> Iterator[Fault]:
     """What is wrong in a workload file; nothing about one that could not be read."""
     if not workload.text:
         return
     try:
         _ = workload.definition
     except SpecError as error:
-        yield from (f"{path}.file: {workload.file}: {fault}" for fault in error.faults)
+        yield from (Fault((*place, "file"), f"{workload.file}: {fault}") for fault in error.faults)
 
 
-def different_rows(workloads: Iterable[Workload]) -> Iterator[str]:
+def different_rows(workloads: Iterable[Workload]) -> Iterator[Fault]:
     """The OLTP workloads of a study have the same rows."""
     built_in = [(index, one.data_line()) for index, one in enumerate(workloads) if isinstance(one, WorkloadSpec)]
     for index, line in built_in[1:]:
@@ -224,10 +224,11 @@ def different_rows(workloads: Iterable[Workload]) -> Iterator[str]:
         for key, value in line.items():
             if value != wanted[key]:
                 written = _ROW_KEYS.get(key, key)
-                yield (
-                    f"workload[{index}].{written}: is {_told(key, value)}, but {_told(key, wanted[key])} in"
+                yield Fault(
+                    ("workload", index, written),
+                    f"is {_told(key, value)}, but {_told(key, wanted[key])} in"
                     f" workload[{base}]; the workloads of a study share their tables, so make them equal or write two"
-                    " studies"
+                    " studies",
                 )
 
 
@@ -242,7 +243,7 @@ def _told(key: str, value: object) -> str:
     return f"for tables of {value}" if key == "layout" else str(value)
 
 
-def shared_table_faults(workloads: Iterable[Workload]) -> Iterator[str]:
+def shared_table_faults(workloads: Iterable[Workload]) -> Iterator[Fault]:
     """Tables of one name must be described alike by all workloads that have them."""
     seen: dict[str, tuple[int, object]] = {}
     for index, workload in enumerate(workloads):
@@ -251,15 +252,16 @@ def shared_table_faults(workloads: Iterable[Workload]) -> Iterator[str]:
         for name, shape in _tables(workload):
             first, known = seen.setdefault(name.lower(), (index, shape))
             if known != shape:
-                yield (
-                    f"workload[{index}]: describes the table {name!r} otherwise than workload[{first}] does; the"
-                    " workloads of a study share their tables, so make them equal, or give the table another name"
+                yield Fault(
+                    ("workload", index),
+                    f"describes the table {name!r} otherwise than workload[{first}] does; the"
+                    " workloads of a study share their tables, so make them equal, or give the table another name",
                 )
 
 
 def is_sound(workload: Workload) -> bool:
     """Whether it can be asked what it does; a file that is wrong cannot."""
-    return not isinstance(workload, StatementsSpec) or (workload.text != "" and not [*definition_faults("", workload)])
+    return not isinstance(workload, StatementsSpec) or (workload.text != "" and not [*definition_faults((), workload)])
 
 
 def _tables(workload: Workload) -> Iterator[tuple[str, object]]:
@@ -327,7 +329,7 @@ def _table(table: TableSpec, file: WorkloadFile) -> dict[str, Any]:
             "sql_type": column_type(table, column, file.tables),
             "nullable": column.takes_null,
             "auto_increment": column.auto_increment,
-            **generated(column, file),
+            **generated(column.generator, file),
         }
         for column in table.column
     ]
@@ -345,7 +347,7 @@ def _table(table: TableSpec, file: WorkloadFile) -> dict[str, Any]:
     return {**made, "columns": columns, "indexes": indexes, **({"foreign_keys": keys} if keys else {})}
 
 
-def generated(spec: GeneratorSpec, file: WorkloadFile) -> dict[str, Any]:
+def generated(spec: Generator, file: WorkloadFile) -> dict[str, Any]:
     """A generator without faults, and how many of its values are NULL."""
     plan = generator_plan(spec, referred_keys(spec, file.tables))
     return {"generator": plan, "null_ratio": null_ratio(spec)}
@@ -429,11 +431,13 @@ def _source(value: ValueSpec, file: WorkloadFile) -> dict[str, Any]:
         return {"item_of": {"list": value.item_of}}
     if value.sum_of is not None:
         return {"sum": {"value": value.sum_of, "add": value.add or 0}}
-    if value.generate in ("next", "recent"):
-        counter = counters_of(file).index(counter_of(value, file))
-        if value.generate == "next":
-            return {"next": {"counter": counter}}
-        distribution = (value.distribution or DistributionSpec()).line()
-        ordered = {"scattered": False} if "scattered" in distribution else {}
-        return {"recent": {"counter": counter, "within": value.within, "distribution": {**distribution, **ordered}}}
-    return {"drawn": generated(value, file)}
+    way = value.generator
+    assert way is not None, "a value without faults is generated"
+    if not isinstance(way, CountedKey):
+        return {"drawn": generated(way, file)}
+    counter = counters_of(file).index(counter_of(way, file))
+    if isinstance(way, NextKey):
+        return {"next": {"counter": counter}}
+    distribution = (way.distribution or DistributionSpec()).line()
+    ordered = {"scattered": False} if "scattered" in distribution else {}
+    return {"recent": {"counter": counter, "within": way.within, "distribution": {**distribution, **ordered}}}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.explain.variable_names import stated_options
+from plimsoll.analyse.explain.variable_names import parsed_options, stated_options
+from plimsoll.record.environment import InstanceFacts
 from plimsoll.spec.server_options import is_on, switch_spelling
 
 
@@ -25,7 +26,14 @@ from plimsoll.spec.server_options import is_on, switch_spelling
     ],
 )
 def test_a_line_states_an_option(text: str, stated: dict[str, str]) -> None:
-    assert stated_options(text) == stated
+    assert parsed_options(text) == stated
+
+
+def test_data_goes_before_the_text_of_older_recordings() -> None:
+    old = InstanceFacts(name="a", option_file="sync-binlog=1\n")
+    assert stated_options(old) == {"sync_binlog": "1"}
+    assert stated_options(old.model_copy(update={"options": {"sync_binlog": "0"}})) == {"sync_binlog": "0"}
+    assert stated_options(InstanceFacts(name="a")) == {}
 
 
 def test_switches_have_one_spelling_and_other_values_keep_theirs() -> None:

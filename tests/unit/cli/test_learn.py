@@ -65,7 +65,7 @@ def test_other_time_zones_are_refused(written: str) -> None:
 def test_wrong_options_are_refused_before_anything_is_read(words: tuple[str, ...], message: str) -> None:
     with pytest.raises(SpecError) as caught:
         command_line()(words, standalone_mode=False)
-    assert caught.value.faults[0].startswith(message)
+    assert caught.value.lines[0].startswith(message)
 
 
 def test_a_subcommand_does_not_ask_for_what_learn_itself_needs() -> None:

@@ -35,4 +35,4 @@ def test_keys_of_a_study_file_can_be_given_one_by_one() -> None:
 def test_faults_name_the_option(written: list[str], expected: str) -> None:
     with pytest.raises(SpecError) as caught:
         workload_of("oltp_read_only", written, tables=2)
-    assert [fault.strip() for fault in caught.value.faults] == [expected]
+    assert [fault.strip() for fault in caught.value.lines] == [expected]

@@ -35,7 +35,7 @@ def test_what_the_files_own_checks_miss_the_engine_tells(
     (tmp_path / "w.toml").write_text(FILE.format(columns="", index=INDEX).replace("id FROM", ":x, id FROM"))
     with pytest.raises(SpecError) as caught:
         check(str(tmp_path / "w.toml"))
-    assert [fault.removeprefix(str(tmp_path)) for fault in caught.value.faults] == [
+    assert [fault.removeprefix(str(tmp_path)) for fault in caught.value.lines] == [
         '/w.toml: data_set.tables[0].indexes: "PRIMARY" is there twice',
         '/w.toml: workload.transactions[0].statements[0].parameters: there is no value "x" before it',
     ]

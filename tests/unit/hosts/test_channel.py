@@ -250,7 +250,7 @@ def test_errors_are_those_that_the_agent_describes() -> None:
     assert str(ended_with(kind="HostError", message="no space")) == "db2: no space"
     spec = ended_with(kind="SpecError", message="a\nb", faults=["a", "b"])
     assert isinstance(spec, SpecError)
-    assert spec.faults == ("db2: a", "db2: b")
+    assert spec.lines == ("db2: a", "db2: b")
     target = ended_with(kind="DataError", message="no", code=1049, sqlstate="42000")
     assert isinstance(target, TargetError)
     assert (target.code, target.sqlstate, target.exit_code) == (1049, "42000", 4)

@@ -131,7 +131,7 @@ class TestFolders:
         (tmp_path / "empty").mkdir()
         with pytest.raises(SpecError) as caught:
             bring_in(tmp_path / "empty", tmp_path / "none.log")
-        assert [fault.split(": ")[1] for fault in caught.value.faults] == [
+        assert [fault.split(": ")[1] for fault in caught.value.lines] == [
             "holds 0 files, must be 1 to 100,000. Name a folder of logs",
             "cannot be read",
         ]

@@ -42,7 +42,7 @@ def spec_of(**changes: str) -> StudySpec:
 def fault_of(spec: StudySpec, *, fit: bool) -> str:
     with pytest.raises(SpecError) as caught:
         held_to_budget(spec, fit=fit)
-    (fault,) = caught.value.faults
+    (fault,) = caught.value.lines
     return fault
 
 

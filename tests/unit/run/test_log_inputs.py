@@ -65,7 +65,7 @@ def test_pipes_are_private_and_a_reader_that_never_comes_blocks_nobody(tmp_path:
 def test_what_cannot_be_read_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught, log_inputs([str(tmp_path), str(tmp_path / "none")], tmp_path):
         pass
-    assert caught.value.faults == (
+    assert caught.value.lines == (
         f"{tmp_path}: is a folder; name the log files in it",
         f"{tmp_path}/none: cannot be read: No such file or directory",
     )

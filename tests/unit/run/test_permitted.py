@@ -36,7 +36,7 @@ MACHINE = Topology(present=TWO | {2}, online=TWO, allowed=frozenset({0}), cores=
 
 def faults_of(client: str, *servers: str, topology: Topology | None = None) -> list[str]:
     text = TEXT % client + "".join(SYSTEM % (number, server) for number, server in enumerate(servers))
-    return list(unpermitted(parse_study(text), topology))
+    return [str(fault) for fault in unpermitted(parse_study(text), topology)]
 
 
 def test_cpus_that_cannot_be_used_each_with_its_place() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.errors import HostError, SpecError
+from plimsoll.errors import Fault, HostError, SpecError
 from plimsoll.hosts.local import HERE
 from plimsoll.plan.build import recordings_bytes
 from plimsoll.run import preflight, server_faults
@@ -46,7 +46,7 @@ def refuse(text: str) -> None:
 def test_passwords_that_are_not_there_are_told_at_once() -> None:
     with pytest.raises(SpecError) as caught:
         refuse(TEXT)
-    first, second = caught.value.faults
+    first, second = caught.value.lines
     assert first.startswith("system[0].password_env: the environment has no variable of the name that was given")
     assert second.startswith("system[1].defaults_file: /nonexistent cannot be read")
 
@@ -159,7 +159,7 @@ def test_what_would_keep_the_last_system_from_starting_is_told_before_the_first_
     text += '[[system]]\nname = "target"\ntarget = "mysql://u@127.0.0.1:1/d"\npassword_env = "PLIMSOLL_TEST_NO_SUCH"\n'
     with pytest.raises(SpecError) as caught:
         refuse(text)
-    faults = caught.value.faults
+    faults = caught.value.lines
     expected = (
         "system[8].password_env: the environment has no variable",
         f"system[1].server.redo_dir: {in_memory.parent} is on tmpfs, which is in memory",
@@ -202,7 +202,8 @@ def test_a_share_of_tables_that_is_no_buffer_pool_is_told_before_they_are_loaded
     faults = list(preflight._small_pools(spec))
     assert len(faults) == is_refused
     if faults:
-        assert faults[0].startswith("system[0].server.pool_ratio: 0.05 of at most 21.0 MiB of data is 1.05 MiB, and a")
+        assert faults[0].path == ("system", 0, "server", "pool_ratio")
+        assert faults[0].reason.startswith("0.05 of at most 21.0 MiB of data is 1.05 MiB, and a")
 
 
 def test_a_data_directory_that_keeps_no_modes_is_told_before_anything_starts(
@@ -213,4 +214,4 @@ def test_a_data_directory_that_keeps_no_modes_is_told_before_anything_starts(
     server = parse_study(text).system[0].server
     assert server is not None
     found = list(server_faults.server_faults("a", server, HERE))
-    assert f"data_dir: {tmp_path}: has no modes" in found
+    assert Fault(("data_dir",), f"{tmp_path}: has no modes") in found

@@ -38,7 +38,7 @@ def test_one_device_is_told_and_refused_on_demand() -> None:
     ]
     assert list(refused_devices(study(paths), disks)) == []
     (fault,) = refused_devices(study(f"{paths}, distinct_devices = true"), disks)
-    assert fault.startswith(
+    assert str(fault).startswith(
         "system[0].server.distinct_devices: data_dir /proc/sys/kernel and redo_dir /proc/sys/vm are both on sys; put"
     )
 

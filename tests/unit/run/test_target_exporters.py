@@ -48,7 +48,7 @@ def test_every_missing_or_broken_token_is_told_at_once(monkeypatch: pytest.Monke
     monkeypatch.setattr("plimsoll.spec.target._TAKEN", {})
     with pytest.raises(SpecError) as raised:
         exporters_of(system())
-    first, second = raised.value.faults
+    first, second = raised.value.lines
     assert first.startswith("exporters[0].bearer_env: the variable must hold a token")
     assert second.startswith("exporters[1].bearer_env: the environment has no variable")
     assert "two words" not in str(raised.value)

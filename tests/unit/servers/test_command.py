@@ -85,7 +85,7 @@ def test_a_command_that_names_other_data_is_refused(tmp_path: Path) -> None:
     server = fake_server(tmp_path, "mysqld", MYSQL)
     with pytest.raises(SpecError) as caught:
         find_server(f"{server} --datadir=/var/lib/mysql --user=mysql --Init-File=x --skip-grant-tables --basedir=/usr")
-    assert [fault.split()[2] for fault in caught.value.faults] == [
+    assert [fault.split()[2] for fault in caught.value.lines] == [
         "--datadir=/var/lib/mysql",
         "--Init-File=x",
         "--skip-grant-tables",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plimsoll.analyse.explain.variable_names import parsed_options
 from plimsoll.errors import SpecError
 from plimsoll.servers.option_file import (
     GIB,
@@ -18,10 +19,11 @@ from plimsoll.servers.option_file import (
     FlavourName,
     InstancePaths,
     MachineSizes,
+    OptionFile,
     Profile,
     default_buffer_pool_bytes,
     io_capacity,
-    option_file_text,
+    make_option_file,
     place_words,
 )
 from plimsoll.spec.server_options import checked_options
@@ -34,8 +36,14 @@ PATHS = InstancePaths(
 MACHINE = MachineSizes(memory_bytes=8 * GIB, free_bytes=100 * GIB, flush_ms_min=0.1)
 
 
-def text(flavour: Flavour = MARIADB, profile: Profile = Profile.PRODUCTION, **more: Any) -> str:
-    return option_file_text(flavour=flavour, profile=profile, paths=PATHS, machine=more.pop("machine", MACHINE), **more)
+def written(flavour: Flavour = MARIADB, profile: Profile = Profile.PRODUCTION, **more: Any) -> OptionFile:
+    """As a server is given it: what users state is checked and in one spelling by then."""
+    given = {"machine": MACHINE, "paths": PATHS, **more, "options": checked_options(more.get("options", {}))}
+    return make_option_file(flavour=flavour, profile=profile, **given)
+
+
+def text(*arguments: Any, **more: Any) -> str:
+    return written(*arguments, **more).text
 
 
 def settings(*arguments: Any, **more: Any) -> dict[str, str]:
@@ -157,6 +165,31 @@ def test_skipping_replaces_what_the_profile_states() -> None:
     assert "skip_log_bin" not in lines
 
 
+@pytest.mark.parametrize("flavour", [MARIADB, MYSQL])
+@pytest.mark.parametrize("profile", Profile)
+def test_what_the_file_states_is_known_without_reading_it(flavour: Flavour, profile: Profile) -> None:
+    stated = {
+        "sync_binlog": 0,
+        "skip_name_resolve": True,
+        "skip_log_bin": False,
+        "skip_innodb_doublewrite": True,
+        "loose_skip_performance_schema": True,
+        "loose_innodb_adaptive_hash_index": False,
+        "enable_x": False,
+        "maximum_sort_buffer_size": "1M",
+        "init_connect": 'SET @a = "\\#1"',
+        "sql_mode": "",
+        "long_query_time": 0.5,
+    }
+    derived = {"character_set_server": "latin1", "large_pages": True}
+    for options in ({}, stated):
+        found = written(flavour, profile, options=options, derived=derived, as_root=True)
+        assert found.options == parsed_options(found.text)
+        assert (found.options["character_set_server"], found.options["large_pages"]) == ("latin1", "ON")
+    assert found.options["init_connect"] == stated["init_connect"]
+    assert found.options["log_bin"] == "ON"
+
+
 def test_values_that_an_option_file_would_misread_are_quoted() -> None:
     assert 'init_connect="SET @a = \\"#1\\""' in text(options={"init_connect": 'SET @a = "#1"'}).splitlines()
     assert "default_time_zone=+01:00" in text(options={"default_time_zone": "+01:00"}).splitlines()
@@ -197,13 +230,13 @@ def test_values_that_an_option_file_would_misread_are_quoted() -> None:
 def test_refused(name: str, value: Any) -> None:
     with pytest.raises(SpecError) as caught:
         checked_options({name: value})
-    assert caught.value.faults[0].startswith(f"options.{name}: ")
+    assert caught.value.lines[0].startswith(f"options.{name}: ")
 
 
 def test_all_faults_at_once_and_twice_the_same() -> None:
     with pytest.raises(SpecError) as caught:
         checked_options({"port": 1, "socket": "x", "sync_binlog": 1, "sync-binlog": 0})
-    assert len(caught.value.faults) == 3
+    assert len(caught.value.lines) == 3
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import TargetError
-from plimsoll.servers.option_file import Flavour, FlavourName, InstancePaths, MachineSizes, Profile, option_file_text
+from plimsoll.servers.option_file import Flavour, FlavourName, InstancePaths, MachineSizes, Profile, make_option_file
 from plimsoll.servers.replication.links import dialect
 from plimsoll.servers.replication.model import ReplicaStatus, place_of
 from plimsoll.spec.target import parse_target
@@ -27,14 +27,14 @@ def test_every_profile_gets_a_binary_log(flavour: Flavour) -> None:
         data_dir=folder, socket=folder / "s", pid_file=folder / "p", temporary_dir=folder / "t", port=1
     )
     for profile in Profile:
-        text = option_file_text(
+        file = make_option_file(
             flavour=flavour,
             profile=profile,
             paths=paths,
             machine=MachineSizes(memory_bytes=2**30),
             derived=dialect(flavour).options(7, is_semisync=True),
         )
-        lines = text.splitlines()
+        lines = file.text.splitlines()
         assert "server_id=7" in lines
         assert "log_bin=binlog" in lines
         assert not any(line.startswith("skip_log_bin") for line in lines)

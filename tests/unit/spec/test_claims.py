@@ -49,4 +49,4 @@ def test_a_range_may_have_no_upper_end() -> None:
 def test_what_no_figure_can_agree_with_is_refused(keys: str, fault: str) -> None:
     with pytest.raises(SpecError) as caught:
         parse_study(STUDY + keys)
-    assert fault in "\n".join(caught.value.faults)
+    assert fault in "\n".join(caught.value.lines)

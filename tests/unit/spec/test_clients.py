@@ -34,7 +34,7 @@ def written(clients: str) -> Clients:
 def faults(clients: str) -> list[str]:
     with pytest.raises(SpecError) as caught:
         written(clients)
-    return list(caught.value.faults)
+    return list(caught.value.lines)
 
 
 def test_nothing_said_is_what_servers_ask_for() -> None:

@@ -16,4 +16,4 @@ def test_all_combinations_are_tested_once() -> None:
 def test_all_faults_are_named_at_once() -> None:
     with pytest.raises(SpecError) as error:
         settings_of("3", "2", "maybe")
-    assert [fault.partition(":")[0] for fault in error.value.faults] == ["--flush", "--sync-binlog", "--doublewrite"]
+    assert [fault.partition(":")[0] for fault in error.value.lines] == ["--flush", "--sync-binlog", "--doublewrite"]

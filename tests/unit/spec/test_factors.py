@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.errors import SpecError
+from plimsoll.errors import Fault, SpecError
 from plimsoll.plan.build import build_plan
 from plimsoll.spec.factors import placed, varied
 from plimsoll.spec.study import StudySpec, parse_study
@@ -36,7 +36,7 @@ def spec_of(*factors: str, base: str = BASE) -> StudySpec:
 def faults_of(*factors: str, base: str = BASE) -> list[str]:
     with pytest.raises(SpecError) as caught:
         spec_of(*factors, base=base)
-    return list(caught.value.faults)
+    return list(caught.value.lines)
 
 
 def test_three_lines_make_four_systems_that_say_their_factors() -> None:
@@ -132,11 +132,12 @@ def test_threads_by_scheduling_are_four_systems() -> None:
 def test_what_is_found_wrong_before_the_start_is_told_where_it_stands() -> None:
     """Systems are numbered as they were expanded; the file knows factors and base systems only."""
     spec = spec_of(THREADS, 'server.cpus = ["0", "99"]')
-    faults = [f"system[{index}].server.{fault}" for index in (1, 3) for fault in ("cpus: CPU 99 is not there", "x: y")]
-    assert placed(["no space", *faults], [system.origin for system in spec.system]) == (
-        "no space",
-        "factors.server.cpus[1]: CPU 99 is not there",
-        "system[0].server.x: y",
+    said = {"cpus": "CPU 99 is not there", "x": "y"}
+    faults = [Fault(("system", index, "server", key), reason) for index in (1, 3) for key, reason in said.items()]
+    assert placed([Fault((), "no space"), *faults], [system.origin for system in spec.system]) == (
+        Fault((), "no space"),
+        Fault(("factors", "server", "cpus", 1), "CPU 99 is not there"),
+        Fault(("system", 0, "server", "x"), "y"),
     )
 
 
@@ -204,7 +205,7 @@ def test_what_is_wrong_with_factors_is_told(factors: list[str], expected: list[s
 def test_faults_of_factors_and_of_the_rest_are_told_together() -> None:
     with pytest.raises(SpecError) as caught:
         parse_study(STUDY.replace('"10s"', "10") + "[factors]\nserver.options.x = [0]\n" + BASE)
-    assert [one.split(":")[0] for one in caught.value.faults] == ["factors.server.options.x", "study.duration"]
+    assert [one.split(":")[0] for one in caught.value.lines] == ["factors.server.options.x", "study.duration"]
 
 
 def test_users_cannot_write_what_the_matrix_says_of_a_system() -> None:

@@ -159,7 +159,7 @@ def test_faults_name_path_value_and_cure(old: str, new: str, fault: str) -> None
     assert old in SHOP
     with pytest.raises(SpecError) as error:
         parse_workload(SHOP.replace(old, new))
-    assert any(line.startswith(fault) for line in error.value.faults), error.value.faults
+    assert any(line.startswith(fault) for line in error.value.lines), error.value.lines
 
 
 def test_a_column_that_counts_itself_needs_a_key_to_be_first_in() -> None:

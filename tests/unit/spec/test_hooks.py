@@ -33,7 +33,7 @@ def spec_with(hooks: str) -> StudySpec:
 def faults_of(written: str) -> list[str]:
     with pytest.raises(SpecError) as caught:
         parse_study(written)
-    return list(caught.value.faults)
+    return list(caught.value.lines)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ TARGET = MANAGED.replace('server = { managed = "mariadb" }', 'target = "mysql://
 def faults(text: str) -> list[str]:
     with pytest.raises(SpecError) as caught:
         parse_study(text)
-    return list(caught.value.faults)
+    return list(caught.value.lines)
 
 
 @pytest.mark.parametrize(

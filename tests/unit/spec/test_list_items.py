@@ -48,7 +48,7 @@ def transaction_of(text: str) -> dict[str, Any]:
 def faults_of(text: str) -> tuple[str, ...]:
     with pytest.raises(SpecError) as error:
         parse_workload(text)
-    return error.value.faults
+    return error.value.lines
 
 
 def test_loops_repetitions_and_rows_take_the_items_of_a_list() -> None:

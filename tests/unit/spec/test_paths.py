@@ -6,6 +6,7 @@ import pytest
 
 from plimsoll.errors import SpecError
 from plimsoll.plan.build import build_plan
+from plimsoll.plan.disk import DiskPart, disk_parts
 from plimsoll.spec.study import StudySpec, parse_study
 
 STUDY = """
@@ -104,5 +105,31 @@ def test_ids_follow_from_what_is_measured() -> None:
 def test_tables_of_workload_files_have_the_character_set_that_was_stated(written: str, of_files: str) -> None:
     server = study(written).system[0].server
     assert server is not None
-    assert server.made_with(server.options).of_files == of_files
-    assert server.made_with(server.options).every == server.table_options
+    assert server.made_with(server.server_options).of_files == of_files
+    assert server.made_with(server.server_options).every == server.table_options
+
+
+DASHED = 'profile = "bare", options = { Log-Bin = true, innodb-log-file-size = "1G" }'
+
+
+def test_options_have_one_spelling_and_ids_the_written_one() -> None:
+    server = study(DASHED).system[0].server
+    assert server is not None
+    assert server.server_options == {"log_bin": True, "innodb_log_file_size": "1G"}
+    plain = 'profile = "bare", options = { log_bin = true, innodb_log_file_size = "1G" }'
+    assert [part.what for part in parts(DASHED)] == [part.what for part in parts(plain)]
+    assert [part.size_bytes for part in parts(DASHED)] == [part.size_bytes for part in parts(plain)]
+    assert ids("options = { innodb-flush-log-at-trx-commit = 2 }")[0] == "s-w-c1-r0-ceca330da5", "recordings have it"
+
+
+def parts(more: str) -> list[DiskPart]:
+    spec = study(more)
+    return [*disk_parts(spec, spec.system[0], None)]
+
+
+def test_wrong_options_of_a_matrix_are_told_where_they_stand() -> None:
+    text = STUDY.format(more=', options = { datadir = "/x" }', flavour="mariadb")
+    text += '[factors]\n"server.buffer_pool" = ["1G", "2G"]\n'
+    with pytest.raises(SpecError) as caught:
+        parse_study(text)
+    assert [fault.path for fault in caught.value.faults] == [("system", 0, "server", "options", "datadir")]

@@ -28,7 +28,7 @@ server = { managed = "mariadb"%s }
 def faults_of(server: str, study: str = "") -> tuple[str, ...]:
     with pytest.raises(SpecError) as caught:
         parse_study(TEXT % (study, f", {server}"))
-    return caught.value.faults
+    return caught.value.lines
 
 
 @pytest.mark.parametrize(("text", "cpus"), [("0", (0,)), ("0-2,5", (0, 1, 2, 5)), ("5, 1-2 ,2", (1, 2, 5))])

@@ -59,7 +59,7 @@ def test_a_file_of_prices(tmp_path: Path) -> None:
     path.write_text('utilisation = 2\n[price.a]\ncurrency = "x"\n')
     with pytest.raises(SpecError) as caught:
         read_prices(path)
-    assert len(caught.value.faults) == 3
+    assert len(caught.value.lines) == 3
     path.write_text("= no TOML")
     with pytest.raises(SpecError, match="is not TOML"):
         read_prices(path)

@@ -32,7 +32,7 @@ def faults_of(text: str) -> list[str]:
     try:
         parse_study(text)
     except SpecError as error:
-        return list(error.faults)
+        return list(error.lines)
     return []
 
 

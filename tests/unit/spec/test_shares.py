@@ -89,7 +89,7 @@ def test_what_cannot_be_divided_is_refused_with_the_reason(old: str, new: str, f
     assert old in STUDY
     with pytest.raises(SpecError) as caught:
         parse_study(STUDY.replace(old, new))
-    (told,) = caught.value.faults
+    (told,) = caught.value.lines
     assert told.startswith(f"system[0].server.instances: is 4, {'but ' if 'buffer_pool' not in fault else ''}{fault}")
     parse_study(STUDY.replace(old, new).replace(", instances = 4", ""))
 
@@ -104,4 +104,4 @@ def test_a_target_is_one_instance() -> None:
     target = 'target = "mysql://u@h/d"\ninstances = 4'
     with pytest.raises(SpecError) as caught:
         parse_study(STUDY.replace('server = { managed = "mariadb", buffer_pool = "1G", instances = 4 }', target))
-    assert any(fault.startswith("system[0].instances: belongs into server") for fault in caught.value.faults)
+    assert any(fault.startswith("system[0].instances: belongs into server") for fault in caught.value.lines)

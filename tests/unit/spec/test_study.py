@@ -30,7 +30,7 @@ server = { managed = "mariadb", buffer_pool = "2G", options = { innodb_flush_log
 def faults_of(text: str) -> list[str]:
     with pytest.raises(SpecError) as caught:
         parse_study(text)
-    return list(caught.value.faults)
+    return list(caught.value.lines)
 
 
 def test_a_study_file_is_read_with_units_and_defaults() -> None:
@@ -158,3 +158,16 @@ def test_a_url_in_the_wrong_place_is_shown_without_its_password() -> None:
         assert "system[0].target: must be text" in shown
         assert "hun" not in shown
         assert "ter2" not in shown
+
+
+def test_faults_are_values_with_a_path() -> None:
+    """Whoever shows or places a fault reads its path, and no text."""
+    wrong = GOOD.replace("[1, 2]", "[1, 0]").replace("buffer_pool", "bufer_pool")
+    with pytest.raises(SpecError) as caught:
+        parse_study(wrong)
+    assert [fault.path for fault in caught.value.faults] == [
+        ("study", "levels", "connections", 1),
+        ("system", 0, "server", "bufer_pool"),
+    ]
+    assert caught.value.faults[1].reason == "is not a known key; did you mean buffer_pool?"
+    assert str(caught.value) == "\n".join(caught.value.lines)

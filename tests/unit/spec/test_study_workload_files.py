@@ -115,7 +115,7 @@ def test_faults_name_path_value_and_cure(tmp_path: Path, workload: str, fault: s
     with pytest.raises(SpecError) as error:
         written(tmp_path, workload)
     wanted = "study.toml: " + fault.format(folder=tmp_path)
-    assert any(line.startswith(wanted) for line in error.value.faults), error.value.faults
+    assert any(line.startswith(wanted) for line in error.value.lines), error.value.lines
 
 
 def test_faults_of_the_study_and_of_its_files_come_at_once(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_faults_of_the_study_and_of_its_files_come_at_once(tmp_path: Path) -> No
             'name = "a"\nfile = "none.toml"',
             own=OWN.replace("to = 5", "to = 0").replace('"sequence"', '"decimal"'),
         )
-    text = "\n".join(error.value.faults)
+    text = "\n".join(error.value.lines)
     for part in (
         "workload[0].file: own.toml: transaction[0].statement[0].values.x.to: must be at least 1, is 0",
         "workload[0].file: own.toml: table[0].column[0].from: is missing",
@@ -144,8 +144,8 @@ def test_tables_of_one_name_are_described_alike(tmp_path: Path) -> None:
             'name = "b"\nfile = "own.toml"\nparameters = { size = 9 }',
             'name = "c"\nfile = "own.toml"',
         )
-    assert len(error.value.faults) == 1
-    assert "workload[1]: describes the table 'own' otherwise than workload[0] does" in error.value.faults[0]
+    assert len(error.value.lines) == 1
+    assert "workload[1]: describes the table 'own' otherwise than workload[0] does" in error.value.lines[0]
 
 
 def test_a_study_that_is_not_in_a_file_finds_what_is_shipped() -> None:

@@ -68,11 +68,11 @@ def test_files_are_found_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_what_would_only_look_safe_is_refused(said: dict[str, str], fault: str) -> None:
     with pytest.raises(SpecError) as caught:
         tls_of(said)
-    assert any(line.startswith(fault) for line in caught.value.faults), caught.value.faults
+    assert any(line.startswith(fault) for line in caught.value.lines), caught.value.lines
     query = "&".join(f"{key}={value}" for key, value in said.items())
     with pytest.raises(SpecError) as caught:
         parse_target(f"mysql://u@h/d?{query}")
-    assert any(line.startswith(f"target: {fault}") for line in caught.value.faults)
+    assert any(line.startswith(f"target: {fault}") for line in caught.value.lines)
 
 
 def test_options_and_the_url_do_not_mix() -> None:
@@ -117,4 +117,4 @@ def test_a_study_says_it_with_the_same_keys(mode: str) -> None:
 def test_a_wrong_study_says_where(system: str, fault: str) -> None:
     with pytest.raises(SpecError) as caught:
         parse_study(STUDY.format(system=system))
-    assert any(line.startswith(fault) for line in caught.value.faults), caught.value.faults
+    assert any(line.startswith(fault) for line in caught.value.lines), caught.value.lines

@@ -177,7 +177,7 @@ def test_terminals_that_do_not_fit_their_level_are_refused(study: str, workload:
 
 def test_a_rate_is_the_only_pace() -> None:
     faults = pace_faults(TpccSpec(delivery_connections=1), 4, is_open=True, has_think_time=False)
-    assert [fault.split(";")[0] for fault in faults] == ["times: a rate sets the pace"]
+    assert [str(fault).split(";")[0] for fault in faults] == ["times: a rate sets the pace"]
     ramped = TpccSpec.model_validate({"ramp_up": "20s"})
     assert warm_up_of(ramped, None, 4, CLIENTS, is_open=False) == 20
     assert warm_up_of(ramped, "3s", 4, CLIENTS, is_open=False) == 3

@@ -43,7 +43,7 @@ def transaction_of(text: str) -> dict[str, Any]:
 def faults_of(text: str) -> tuple[str, ...]:
     with pytest.raises(SpecError) as error:
         parse_workload(text)
-    return error.value.faults
+    return error.value.lines
 
 
 def test_a_loop_is_a_block_of_statements_with_its_numbers() -> None:

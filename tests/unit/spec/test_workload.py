@@ -20,7 +20,7 @@ def fault(kind: str, **options: Any) -> str:
     with pytest.raises(ValidationError) as caught:
         workload(kind, **options)
     (only,) = faults_of(caught.value)
-    return only
+    return str(only)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -86,7 +86,7 @@ def test_a_workload_that_pauses_has_no_other_pace() -> None:
         (False, True, "the clients have a think time"),
     ):
         found = pace_faults(spec(), 4, is_open=is_open, has_think_time=has_think_time)
-        assert [*found] == [expected.format(reason)]
+        assert [*map(str, found)] == [expected.format(reason)]
     assert not [*pace_faults(spec(), 4, is_open=False, has_think_time=False)]
     without = spec(GOOD.replace('["10ms", "1s"]', '"0s"'))
     assert not [*pace_faults(without, 4, is_open=True, has_think_time=False)]
@@ -150,13 +150,62 @@ def test_faults_name_path_value_and_cure(old: str, new: str, fault: str) -> None
     assert old in GOOD
     with pytest.raises(SpecError) as error:
         parse_workload(GOOD.replace(old, new))
-    assert any(line.startswith(fault) for line in error.value.faults), error.value.faults
+    assert any(line.startswith(fault) for line in error.value.lines), error.value.lines
 
 
 def test_all_faults_come_at_once() -> None:
     with pytest.raises(SpecError) as error:
         parse_workload(GOOD.replace("to = 20", "to = -20").replace(":last;", ":first;").replace('"price", "id"', '"x"'))
-    assert len(error.value.faults) == 4, error.value.faults  # what :last was for is used by nothing then
+    assert len(error.value.lines) == 4, error.value.lines  # what :last was for is used by nothing then
+
+
+@pytest.mark.parametrize(
+    ("written", "faults"),
+    [
+        (
+            'generate = "digits", lenght = 5, table = "t"',
+            [
+                "length: is missing; 'digits' needs it",
+                "lenght: is not a known key; did you mean length?",
+                "table: does not belong to 'digits'",
+            ],
+        ),
+        ("from = 1", ["generate: is missing; one of sequence, integer, decimal, "]),
+        ('generate = "sum"', ["generate: must be one of 'sequence', 'integer', 'decimal', "]),
+        (
+            'generate = "timestamp", from = "soon", to = 5',
+            ["from: must be a date or a time", "to: must be a date or a"],
+        ),
+        (
+            'generate = "decimal", from = true, to = "x"',
+            ["from: must be a number, is True", "to: must be a number, is"],
+        ),
+        ('"(generator)" = { generate = "null" }', ["generate: is missing; one of "]),
+    ],
+)
+def test_a_way_has_the_keys_that_belong_to_it(written: str, faults: list[str]) -> None:
+    """What is wrong elsewhere is told at once with it."""
+    text = f'[[table]]\nname = "t"\nrows = 5\ncolumn = [{{ name = "c", {written} }}]\n{READ.replace("1", ":nothing")}'
+    with pytest.raises(SpecError) as error:
+        parse_workload(text)
+    *own, other = error.value.faults
+    assert {fault.path[:4] for fault in own} == {("table", 0, "column", 0)}
+    assert other.path == ("transaction", 0, "statement", 0, "sql")
+    told = [str(fault).removeprefix("table[0].column[0].") for fault in own]
+    assert all(any(one.startswith(fault) for one in told) for fault in faults), told
+    assert len(told) == len(faults)
+
+
+def test_a_value_that_is_a_sum_has_no_way() -> None:
+    with pytest.raises(SpecError) as error:
+        parse_workload(
+            GOOD.replace('sum_of = "key", add = 30', 'sum_of = "key", add = 30, generate = "null", from = 1')
+        )
+    value = "transaction[0].statement[0].values.last"
+    assert error.value.lines == (
+        f"{value}.from: does not belong to sum_of",
+        f"{value}.generate: does not belong to sum_of",
+    )
 
 
 def test_values_of_statements_have_no_row_to_follow() -> None:
@@ -187,7 +236,7 @@ def test_rows_and_parameters_can_be_changed_from_outside() -> None:
     ):
         with pytest.raises(SpecError) as error:
             _ = spec(**changes).definition
-        assert error.value.faults == (fault,)
+        assert error.value.lines == (fault,)
 
 
 def test_what_counts_is_what_a_file_says_and_not_where_it_lies() -> None:
@@ -266,7 +315,7 @@ sql = "SELECT :y"
 """
     with pytest.raises(SpecError) as caught:
         parse_workload(text)
-    assert [fault.split(":")[0] for fault in caught.value.faults] == [
+    assert [fault.split(":")[0] for fault in caught.value.lines] == [
         "table[0].rows",
         "table[0].column[0].generate",
         "transaction[0].weight",

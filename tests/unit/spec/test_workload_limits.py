@@ -83,7 +83,7 @@ def test_both_refuse(parts: dict[str, str], fault: str) -> None:
     assert refused_by_engine(text)
     with pytest.raises(SpecError) as caught:
         parse_workload(text)
-    assert [line for line in caught.value.faults if line.startswith(fault)], caught.value.faults
+    assert [line for line in caught.value.lines if line.startswith(fault)], caught.value.lines
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def faults(old: str, new: str) -> tuple[str, ...]:
     assert old in CUSTOMERS
     with pytest.raises(SpecError) as error:
         parse_workload(CUSTOMERS.replace(old, new))
-    return error.value.faults
+    return error.value.lines
 
 
 def test_keys_of_several_sequences_reach_the_engine() -> None:

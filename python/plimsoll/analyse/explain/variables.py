@@ -219,5 +219,4 @@ def varied_variables(systems: Sequence[SystemSummary]) -> set[str]:
 
 def _options_written(system: SystemSummary) -> set[str]:
     """Variables that the option files of a system set: all of them follow from its profile."""
-    texts = (instance.option_file or "" for instance in system.environment.instances)
-    return {name for text in texts for name in stated_options(text)}
+    return {name for instance in system.environment.instances for name in stated_options(instance)}

@@ -3,10 +3,10 @@
 Options that it ignored or changed, columns of another character set than the server was given, paths on one device,
 huge pages that it did not use, and a quota of processor time that stopped it.
 
-The option file of a recording is what was asked for, and the server's global variables are what is in effect. Later
-lines of the file win. Values are compared as the server would read them: sizes with their suffixes, ON and 1, numbers
-by value, lists such as `sql_mode` and `optimizer_switch` by their members. A number given for a value that the server
-shows as a word cannot be judged and is passed over.
+The options of a recording are what was asked for, and the server's global variables are what is in effect. Values are
+compared as the server would read them: sizes with their suffixes, ON and 1, numbers by value, lists such as `sql_mode`
+and `optimizer_switch` by their members. A number given for a value that the server shows as a word cannot be judged and
+is passed over.
 
 Columns whose character set is not that which the study gave the server. A study may state the character set of its
 servers, and tables are then made with it. A column whose type in a workload file names another one keeps that, and so
@@ -102,7 +102,7 @@ class NotInEffect:
 
     Attributes:
         option: Its name, without what allows a server to ignore it.
-        given: As the option file has it.
+        given: As it was stated.
         effective: The server's value; None when it has no such variable, so that the option was ignored.
     """
 
@@ -124,11 +124,11 @@ def check_options(one: TrialSummary) -> Iterator[Doubt]:
 
 def options_not_in_effect(instance: InstanceFacts) -> list[NotInEffect]:
     """Options of an instance's file that its variables contradict; none where either is unknown."""
-    if not instance.option_file or not instance.variables:
+    if not instance.variables:
         return []
     variables = {name.lower(): value for name, value in instance.variables.items()}
     found = []
-    for name, given in stated_options(instance.option_file).items():
+    for name, given in stated_options(instance).items():
         names = _OTHER_NAMES.get(name, (name,))
         known = next((variables[one] for one in names if one in variables), None)
         if not names or (known is not None and _agree(name, given, known)):
@@ -204,7 +204,7 @@ def check_character_sets(one: TrialSummary) -> Iterator[Doubt]:
 
 def _others(instance: InstanceFacts) -> tuple[str, tuple[str, ...]] | None:
     """The stated character set, and columns that have another one, with theirs; None where there are none."""
-    stated = stated_options(instance.option_file or "").keys() & {"character_set_server", "collation_server"}
+    stated = stated_options(instance).keys() & {"character_set_server", "collation_server"}
     wanted = _name(instance.variables.get("character_set_server"))
     if not stated or wanted is None or instance.data is None:
         return None
