@@ -12,20 +12,13 @@ from plimsoll.analyse.study.capacity_model import CapacityAnswer
 from plimsoll.record.store import read_study
 from plimsoll.stats.series import INTERVALS_NEEDED
 from support.command import plimsoll
+from support.waiting_load import write_waiting_load
 
 pytestmark = pytest.mark.e2e
 
 SERVER = ("--target", "managed", "--workload", "oltp_read_only", "--table-size", "1000", "--connections", "4")
 OBJECTIVE_MS = 250.0
 """Many times what the server needs with four clients: only a queue that grows is over it."""
-
-WAITING = """
-[[transaction]]
-name = "wait"
-[[transaction.statement]]
-sql = "SELECT SLEEP(0.02)"
-"""
-"""Four clients get at most 200 of them a second from any server, and hardly use its processor."""
 
 
 def searched_tps(tmp_path: Path, server: tuple[str, ...] = SERVER, steady_s: int = 5) -> float:
@@ -78,9 +71,9 @@ def test_several_drivers_share_the_load_of_a_search(tmp_path: Path) -> None:
 
 
 def test_a_search_on_a_real_server_ends_in_an_answer_and_is_kept(tmp_path: Path) -> None:
-    file = tmp_path / "waiting.toml"
-    file.write_text(WAITING)
-    server = ("--target", "managed", "--workload", str(file), "--connections", "4")
+    """Four clients that wait for 20 ms get at most 200 transactions a second."""
+    load = write_waiting_load(tmp_path, wait_ms=20)
+    server = ("--target", "managed", "--workload", str(load), "--connections", "4")
     assert 0 < searched_tps(tmp_path, server) < 250, "a short run holds a little more, in its queue"
 
 

@@ -33,6 +33,7 @@ name = "cloud"
 levels = { connections = [2] }
 warm_up = "1s"
 settle_limit = "1s"
+clients = { think_time = "20ms" }
 duration = "12s"
 repetitions = 1
 reset = "never"

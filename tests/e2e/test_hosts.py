@@ -31,9 +31,15 @@ pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture(scope="module")
-def db2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ssh_hosts.SshHost]:
-    with ssh_hosts.ssh_hosts(tmp_path_factory.mktemp("ssh"), "db2") as (host,):
-        yield host
+def namespaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, ssh_hosts.SshHost]]:
+    """`db1` for tests that share a connection, `db2` for those of connections."""
+    with ssh_hosts.ssh_hosts(tmp_path_factory.mktemp("ssh"), "db1", "db2") as hosts:
+        yield {host.name: host for host in hosts}
+
+
+@pytest.fixture
+def db2(namespaces: dict[str, ssh_hosts.SshHost]) -> ssh_hosts.SshHost:
+    return namespaces["db2"]
 
 
 @pytest.fixture
@@ -42,24 +48,24 @@ def disk(request: pytest.FixtureRequest, host: Host) -> Path:
     if host.is_here:
         ssh_hosts.DISK.mkdir(mode=0o700, exist_ok=True)
         return ssh_hosts.DISK
-    found: ssh_hosts.SshHost = request.getfixturevalue("db2")
-    return found.disk
+    found: dict[str, ssh_hosts.SshHost] = request.getfixturevalue("namespaces")
+    return found["db1"].disk
 
 
-@pytest.fixture(params=["local", "ssh"])
+@pytest.fixture(scope="module", params=["local", "ssh"])
 def host(request: pytest.FixtureRequest) -> Iterator[Host]:
     if request.param == "local":
         made: Host = LocalHost()
     else:
-        request.getfixturevalue("db2")
-        made = SshHost("db2", python=sys.executable)
+        request.getfixturevalue("namespaces")
+        made = SshHost("db1", python=sys.executable)
     yield made
     made.close()
 
 
 def test_a_function_runs_there(host: Host) -> None:
     facts = host.call(host_facts)
-    assert facts.name == (socket.gethostname() if host.is_here else "db2")
+    assert facts.name == (socket.gethostname() if host.is_here else "db1")
     assert facts.cpu_threads == os.cpu_count()
     assert host.call(storage_facts, Path("/var/tmp")).file_system is not None
 
@@ -110,14 +116,18 @@ def test_a_server_is_started_watched_copied_and_removed(host: Host, flavour: str
 
 
 def test_servers_end_and_nothing_stays_when_the_connection_ends(db2: ssh_hosts.SshHost) -> None:
-    before = db2.pids()
+    before, folders = db2.pids(), set(_agent_folders())
     host = SshHost("db2", python=sys.executable)
     host.create_server(name="one", spec=bare_spec("mariadb", data_dir=ssh_hosts.DISK)).start()
     assert len(db2.pids()) > len(before) + 2
     host.close()
     assert until(lambda: set(db2.pids()) <= set(before))
     assert list(db2.disk.iterdir()) == []
-    assert list(Path("/var/tmp").glob("plimsoll-host-*-*")) == []
+    assert set(_agent_folders()) <= folders
+
+
+def _agent_folders() -> Iterator[Path]:
+    return Path("/var/tmp").glob("plimsoll-host-*-*")
 
 
 def test_a_connection_that_is_cut_ends_the_servers_and_comes_back(db2: ssh_hosts.SshHost) -> None:

@@ -21,7 +21,7 @@ LEVELS = (1, 4)
 SECONDS = 3
 HOOK = """
 function thread_init() con = sysbench.sql.driver():connect() end
-function event() con:query("SELECT 1") end
+function event() con:query("SELECT SLEEP(0.01)") end
 sysbench.hooks.report_intermediate = sysbench.report_{name}
 """
 

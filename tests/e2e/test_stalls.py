@@ -15,17 +15,11 @@ import pytest
 
 from plimsoll.servers.managed import ManagedServer
 from support.command import login, plimsoll, real_server, start
+from support.waiting_load import write_waiting_load
 
 pytestmark = pytest.mark.e2e
 
 AWAY = r"target: no connection to the server could be opened again from \d\.\d s until the load ended at \d\.\d s"
-WAITING = """
-[[transaction]]
-name = "wait"
-[[transaction.statement]]
-sql = "SELECT SLEEP(0.01)"
-"""
-"""A load that leaves the processors to the tests, however many connections wait."""
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +39,7 @@ def mortal() -> Iterator[ManagedServer]:
 @pytest.fixture
 def trial(tmp_path: Path) -> tuple[str, ...]:
     """The options of a trial's load."""
-    (tmp_path / "waiting.toml").write_text(WAITING)
-    return ("--workload", str(tmp_path / "waiting.toml"), "--warm-up", "1s")
+    return ("--workload", str(write_waiting_load(tmp_path)), "--warm-up", "1s")
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ levels = { connections = [5] }
 drivers = ["local", "local"]
 warm_up = "1s"
 settle_limit = "1s"
+clients = { think_time = "20ms" }
 duration = "3s"
 repetitions = 1
 reset = "never"

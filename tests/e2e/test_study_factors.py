@@ -19,6 +19,7 @@ name = "factors"
 levels = { connections = [2] }
 warm_up = "1s"
 settle_limit = "1s"
+clients = { think_time = "20ms" }
 duration = "1s"
 repetitions = 1
 reset = "never"

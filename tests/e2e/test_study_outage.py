@@ -12,6 +12,7 @@ from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
 from support.command import start
 from support.studies import server_below, wait_for_interval
+from support.waiting_load import write_waiting_load
 
 pytestmark = pytest.mark.e2e
 
@@ -27,8 +28,7 @@ repetitions = 2
 give_up = "1s"
 [[workload]]
 name = "w"
-kind = "oltp_read_only"
-table_size = 1000
+file = "waiting.toml"
 [[system]]
 name = "a"
 [system.server]
@@ -40,6 +40,7 @@ buffer_pool = "64M"
 
 def test_the_trial_is_kept_as_failed_with_its_outage_and_the_study_goes_on(tmp_path: Path) -> None:
     folder, study = f"/var/tmp/plimsoll-test-outage-{os.getpid()}", tmp_path / "out"
+    write_waiting_load(tmp_path)
     (tmp_path / "s.toml").write_text(STUDY)
     process = start("study", "run", tmp_path / "s.toml", "--to", study, env={"PLIMSOLL_DATA_DIR": folder})
     wait_for_interval(study, process, 2)

@@ -20,6 +20,7 @@ from plimsoll.run.events import TrialEnded, read_events
 from support.command import plimsoll, start
 from support.studies import server_below, wait_for_interval
 from support.waiting import until
+from support.waiting_load import write_waiting_load
 
 pytestmark = pytest.mark.e2e
 
@@ -35,8 +36,7 @@ reset = "never"
 objective = {{ response_p99 = "500ms" }}
 [[workload]]
 name = "w"
-kind = "oltp_read_only"
-table_size = 1000
+file = "waiting.toml"
 [[system]]
 name = "a"
 [system.server]
@@ -52,6 +52,7 @@ class Running:
     def __init__(self, folder: Path, levels: str, repetitions: int) -> None:
         self.data = f"/var/tmp/plimsoll-test-stalls-{os.getpid()}"
         self.study = folder / "out"
+        write_waiting_load(folder)
         (folder / "s.toml").write_text(STUDY.format(levels=levels, repetitions=repetitions))
         env = {"PLIMSOLL_DATA_DIR": self.data}
         self.process = start("study", "run", folder / "s.toml", "--to", self.study, env=env)

@@ -21,6 +21,8 @@ from support.command import login, plimsoll, real_server, start
 pytestmark = pytest.mark.e2e
 
 ROWS = 5000
+THINKING = ("--think-time", "10ms")
+"""Leaves processors to others."""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,8 @@ def test_tables_are_made_used_and_removed(server: ManagedServer, target: list[st
     prepared = plimsoll("prepare", *target)
     assert prepared.returncode == 0, prepared.stderr
     assert tables(server) == ["sbtest1", "sbtest2"]
-    ran = plimsoll("trial", *target, "--workload", kind, "--connections", "4", "--duration", "2s", "--json")
+    ran = plimsoll("trial", *target, "--workload", kind, "--connections", "4", "--duration", "2s", *THINKING,
+                   "--json")  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     check_result(json.loads(ran.stdout), statements={"oltp_read_only": 16, "oltp_read_write": 20,
                                                      "oltp_write_only": 6, "oltp_point_select": 1}[kind])  # fmt: skip
@@ -87,7 +90,7 @@ def test_tables_that_sysbench_made_are_used_as_they_are(server: ManagedServer, t
     )  # fmt: skip
     with connect(server.target) as control:
         before = control.rows("SHOW CREATE TABLE sbtest1")
-        ran = plimsoll("trial", *target, "--workload", "oltp_read_write", "--duration", "2s", "--json")
+        ran = plimsoll("trial", *target, "--workload", "oltp_read_write", "--duration", "2s", *THINKING, "--json")
         assert ran.returncode == 0, ran.stderr
         assert json.loads(ran.stdout)["warnings"] == []
         assert control.rows("SHOW CREATE TABLE sbtest1") == before
@@ -110,7 +113,7 @@ def test_keys_beyond_the_rows_are_refused_of_our_tables_and_warned_about_of_othe
     with connect(server.target) as control:
         for name in tables(server):
             control.rows(f"ALTER TABLE {name} COMMENT = ''")
-    ran = plimsoll("trial", *larger, "--workload", "oltp_point_select", "--duration", "2s", "--json")
+    ran = plimsoll("trial", *larger, "--workload", "oltp_point_select", "--duration", "2s", *THINKING, "--json")
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
     assert [warning["code"] for warning in result["warnings"]] == ["key-range-misses-data"]
@@ -120,7 +123,7 @@ def test_keys_beyond_the_rows_are_refused_of_our_tables_and_warned_about_of_othe
 
 def test_statements_as_text_do_the_same(server: ManagedServer, target: list[str]) -> None:
     assert plimsoll("prepare", *target).returncode == 0
-    ran = plimsoll("trial", *target, "--workload", "oltp_read_write", "--duration", "2s", "--text", "--json")
+    ran = plimsoll("trial", *target, "--workload", "oltp_read_write", "--duration", "2s", *THINKING, "--text", "--json")
     assert ran.returncode == 0, ran.stderr
     check_result(json.loads(ran.stdout), statements=20)
     assert plimsoll("cleanup", *target).returncode == 0

@@ -39,7 +39,8 @@ def env(server: ManagedServer) -> dict[str, str]:
 
 
 def trial(server: ManagedServer, study: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    words = ("trial", *where(server), "--table-size", ROWS, "--duration", "2s", "--record", str(study), *more)
+    pace = () if "--rate" in more else ("--think-time", "10ms")
+    words = ("trial", *where(server), "--table-size", ROWS, "--duration", "2s", "--record", str(study), *pace, *more)
     return plimsoll(*words, env=env(server))
 
 
@@ -96,7 +97,18 @@ def check_recording(one: Recording, server: ManagedServer) -> None:
 def test_ctrl_c_prints_what_was_measured(server: ManagedServer, tmp_path: Path, recorded: bool) -> None:
     study = tmp_path / "runs"
     more = ("--record", str(study)) if recorded else ()
-    running = start("trial", *where(server), "--table-size", ROWS, "--duration", "300s", *more, env=env(server))
+    running = start(
+        "trial",
+        *where(server),
+        "--table-size",
+        ROWS,
+        "--duration",
+        "300s",
+        "--think-time",
+        "10ms",
+        *more,
+        env=env(server),
+    )
     assert running.stderr is not None
     assert running.stderr.readline() == connecting(server)
     for _ in range(4):

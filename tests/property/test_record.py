@@ -33,6 +33,7 @@ from plimsoll.record.model import (
     WorkloadRecord,
 )
 from plimsoll.record.store import Recording, read_recording, read_study, write_recording
+from support.endure import in_endure
 from support.recordings import finished_ids
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
@@ -180,13 +181,21 @@ def example(kind: pl.DataType) -> Any:
 FILES = ["trial.json", "environment.json", "outcome.json", *(f"{name}.parquet" for name in TABLES)]
 
 
+EDGE_BYTES = 32
+"""Files are cut at each of so many first and last bytes."""
+
+
+@pytest.mark.parametrize("step", [13, in_endure(1)])
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_cut_short_at_any_byte_is_noticed(name: str) -> None:
+def test_a_file_cut_short_at_any_byte_is_noticed(name: str, step: int) -> None:
+    """Between its edges at each of so many bytes."""
     with a_folder() as study:
         written = a_full_recording()
         path = write_recording(study, **written)
         content = (path / name).read_bytes()
-        for length in range(len(content) - 1, -1, -1):
+        size = len(content)
+        edges = range(min(EDGE_BYTES, size)), range(max(size - EDGE_BYTES, 0), size)
+        for length in sorted({*edges[0], *edges[1], *range(0, size, step)}, reverse=True):
             os.truncate(path / name, length)
             assert_refused_or_same(study, path, written, lossless=content[length:].isspace() and name == "outcome.json")
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from plimsoll.servers.managed import free_port
@@ -20,7 +24,7 @@ echo "$1 $PLIMSOLL_HOOK trial=${PLIMSOLL_TRIAL_ID:-none} repetition=${PLIMSOLL_R
 is_up() { [ -f server.pid ] && kill -0 "$(cat server.pid)" 2>/dev/null; }
 start() {
   mariadbd --no-defaults --datadir="$PWD/data" --socket="$PWD/s" --port=PORT --bind-address=127.0.0.1 USER \
-    --pid-file="$PWD/server.pid" --init-file="$PWD/init.sql" --innodb-buffer-pool-size=32M >> server.log 2>&1 &
+    --pid-file="$PWD/server.pid" --init-file="$PWD/init.sql" --innodb-buffer-pool-size=32M LOG_SIZE >> server.log 2>&1 &
 }
 stop() {
   if is_up; then
@@ -38,6 +42,10 @@ case $1 in
 esac
 echo "$1 is done; the password is $PW"
 """
+
+
+LOG_SIZE = "--innodb-log-file-size=8M"
+"""Snapshots and resets copy the redo log, too."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +94,29 @@ def make_hooked_server(folder: Path) -> HookedServer:
     server_command("mariadb")
     folder.mkdir()
     port = free_port()
-    user = "--user=root" if os.geteuid() == 0 else ""
-    install = ["mariadb-install-db", "--no-defaults", f"--datadir={folder / 'data'}", "--skip-test-db", user]
-    made = subprocess.run([word for word in install if word], capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stdout + made.stderr
+    shutil.copytree(_initial_data(), folder / "data")
     (folder / "init.sql").write_text(
         "CREATE DATABASE IF NOT EXISTS sbtest;\n"
         f"CREATE USER IF NOT EXISTS bench@'127.0.0.1' IDENTIFIED BY '{PASSWORD}';\n"
         "GRANT ALL PRIVILEGES ON *.* TO bench@'127.0.0.1';\n"
     )
     script = folder / "server.sh"
-    script.write_text(SCRIPT.replace("FOLDER", str(folder)).replace("PORT", str(port)).replace("USER", user))
+    text = SCRIPT.replace("FOLDER", str(folder)).replace("PORT", str(port))
+    script.write_text(text.replace("USER", _user()).replace("LOG_SIZE", LOG_SIZE))
     script.chmod(0o755)
     return HookedServer(folder, port)
+
+
+@cache
+def _initial_data() -> Path:
+    """A data directory as each of the servers begins with; removed with this process."""
+    folder = Path(tempfile.mkdtemp(prefix="plimsoll-test-hooked-", dir="/var/tmp"))
+    atexit.register(shutil.rmtree, folder)
+    install = ["mariadb-install-db", "--no-defaults", f"--datadir={folder / 'data'}", "--skip-test-db", LOG_SIZE]
+    made = subprocess.run([*install, *_user().split()], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stdout + made.stderr
+    return folder / "data"
+
+
+def _user() -> str:
+    return "--user=root" if os.geteuid() == 0 else ""

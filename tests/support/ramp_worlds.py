@@ -8,7 +8,7 @@ machine is the true slowness of each ramp, with noise. Nothing of the rules that
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,9 @@ _PAUSE_S = 1.7
 """From the end of a ramp to the begin of the next one."""
 
 _SWEEP_S = 3.0
+
+_USUAL_RATIO = 0.65
+"""Nearly all knees lie within this share of a ramp. Most arrivals come later, and change no earlier knee."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +85,7 @@ WORLDS: Mapping[str, World] = {
 
 @dataclass(frozen=True)
 class Climbed:
-    """What the ramps of one study showed.
+    """What the ramps of one study have shown so far.
 
     Attributes:
         log_ratios: Of the knees of each pair.
@@ -96,8 +99,12 @@ class Climbed:
     ended_s: list[float]
 
 
-def climb(world: World, seed: int, *, ratio: float = 1.0, budget_s: float = 420.0) -> Climbed:
-    """A study of two servers of which the second is so many times as fast, for as long as the budget lasts."""
+def climb(world: World, seed: int, *, ratio: float = 1.0, budget_s: float = 420.0) -> Iterator[Climbed]:
+    """A study of two servers of which the second is so many times as fast, for as long as the budget lasts.
+
+    Yields:
+        The same object after each pair of ramps that both have a knee: it grew by that pair.
+    """
     return _Study(world, seed, ratio).climb(budget_s)
 
 
@@ -112,7 +119,7 @@ class _Study:
         self._now_s = 0.0
         self._is_beside = bool(self._chance.random() < world.second_spells)
 
-    def climb(self, budget_s: float) -> Climbed:
+    def climb(self, budget_s: float) -> Iterator[Climbed]:
         swept = [speed * self._share(_SWEEP_S) for speed in self._speeds_tps]
         self._now_s += 2 * (_SWEEP_S + _PAUSE_S)
         ramp, found, pair = ramp_after(swept), Climbed([], {}, {}, []), 0
@@ -126,8 +133,8 @@ class _Study:
             if knees[0] is not None and knees[1] is not None:
                 found.log_ratios.append(math.log(knees[1] / knees[0]))
                 found.ended_s.append(self._now_s)
+                yield found
             pair += 1
-        return found
 
     def _left_of(self, index: int) -> float:
         """What the programs beside the second server leave to one of the two."""
@@ -145,9 +152,20 @@ class _Study:
 
     def _ramp(self, ramp: Ramp, speed_tps: float, left: float) -> tuple[float | None, float]:
         """The knee of a ramp that begins now, and how slow the machine was as telemetry would see it."""
-        due_s = _arrivals(ramp, self._chance)
+        places = _places(ramp, self._chance)
+        knee = self._knee(ramp, speed_tps, places, _USUAL_RATIO * ramp.longest_s)
+        if knee is None:
+            knee = self._knee(ramp, speed_tps, places, ramp.longest_s + INTERVAL_S)
+        took_s = ramp.longest_s if knee is None else knee * INTERVAL_S + 0.6
+        slowness = max(1.0, math.exp(self._chance.normal(0.0, 0.03)) / (self._share(took_s) * left))
+        self._now_s += took_s + _PAUSE_S
+        return (None if knee is None else ramp.rate_tps(knee * INTERVAL_S)), slowness
+
+    def _knee(self, ramp: Ramp, speed_tps: float, places: Values, until_s: float) -> float | None:
+        """The knee in the intervals that end before a time, in intervals since the begin; None where none is."""
+        due_s = _arrivals(ramp, places, until_s)
         done_s = self._done(speed_tps, due_s)
-        size = int(ramp.longest_s / INTERVAL_S) + 1
+        size = int(until_s / INTERVAL_S)
         ends_s = (np.arange(size) + 1) * INTERVAL_S
         interval = np.minimum((done_s / INTERVAL_S).astype(np.int64), size)
         is_late = (done_s - due_s) * 1e3 + _BASE_MS > LIMIT_MS
@@ -155,11 +173,7 @@ class _Study:
         late = np.bincount(interval, weights=is_late, minlength=size + 1)[:size]
         overdue = np.searchsorted(due_s, ends_s - LIMIT_MS / 1e3)
         waiting = np.maximum(overdue - np.searchsorted(done_s, ends_s), 0).astype(float)
-        knee = knee_at(ended, late, waiting)
-        took_s = ramp.longest_s if knee is None else knee * INTERVAL_S + 0.6
-        slowness = max(1.0, math.exp(self._chance.normal(0.0, 0.03)) / (self._share(took_s) * left))
-        self._now_s += took_s + _PAUSE_S
-        return (None if knee is None else ramp.rate_tps(knee * INTERVAL_S)), slowness
+        return knee_at(ended, late, waiting)
 
     def _done(self, speed_tps: float, due_s: Values) -> Values:
         """When each arrival is done: a queue with one server, in the time in which that is equally fast."""
@@ -170,13 +184,27 @@ class _Study:
         return found
 
 
-def _arrivals(ramp: Ramp, chance: np.random.Generator) -> Values:
-    """Poisson arrivals at the rates of a ramp."""
-    growth = math.log(ramp.rate_tps(1.0) / ramp.from_tps)
-    total = ramp.from_tps / growth * math.expm1(growth * ramp.longest_s)
-    places = np.sort(chance.uniform(0.0, total, chance.poisson(total)))
-    found: Values = np.log1p(places * growth / ramp.from_tps) / growth
+def _places(ramp: Ramp, chance: np.random.Generator) -> Values:
+    """Poisson arrivals at the rates of a ramp, in no order: how many are expected before each of them."""
+    total = _expected(ramp, ramp.longest_s)
+    found: Values = chance.uniform(0.0, total, chance.poisson(total))
     return found
+
+
+def _arrivals(ramp: Ramp, places: Values, until_s: float) -> Values:
+    """When those of the arrivals come that come before a time, in order."""
+    growth = _growth(ramp)
+    found: Values = np.log1p(np.sort(places[places < _expected(ramp, until_s)]) * growth / ramp.from_tps) / growth
+    return found
+
+
+def _expected(ramp: Ramp, until_s: float) -> float:
+    """How many arrivals are expected before a time."""
+    return ramp.from_tps / _growth(ramp) * math.expm1(_growth(ramp) * until_s)
+
+
+def _growth(ramp: Ramp) -> float:
+    return math.log(ramp.rate_tps(1.0) / ramp.from_tps)
 
 
 def _speeds(world: World, chance: np.random.Generator) -> Values:

@@ -48,17 +48,19 @@ def verdicts(name: str, ratio: float) -> Counter[str]:
 
 def _verdict(name: str, seed: int, ratio: float) -> tuple[str, float]:
     """The verdict at the first look that decides, or the last one, and when it was, seconds."""
-    seen = climb(WORLDS[name], seed, ratio=ratio)
-    pairs = sorted(seen.base)
-    found = RatioVerdict.UNTESTABLE
-    for count in range(PAIRS_LEAST, len(seen.log_ratios) + 1):
-        found = judged_pairs(seen.log_ratios[:count], alpha=0.05).verdict
-        base, system = ({pair: side[pair] for pair in pairs[:count]} for side in (seen.base, seen.system))
+    found, ended_s = RatioVerdict.UNTESTABLE, 0.0
+    for seen in climb(WORLDS[name], seed, ratio=ratio):
+        count, ended_s = len(seen.log_ratios), seen.ended_s[-1]
+        if count < PAIRS_LEAST:
+            continue
+        found = judged_pairs(seen.log_ratios, alpha=0.05).verdict
+        first = sorted(seen.base)[:count]
+        base, system = ({pair: side[pair] for pair in first} for side in (seen.base, seen.system))
         if unlike_sides(base, system) is not None:
             found = RatioVerdict.DISTURBED
         if found in (RatioVerdict.FASTER, RatioVerdict.SLOWER):
-            return found.value, seen.ended_s[count - 1]
-    return found.value, max(seen.ended_s, default=0.0)
+            break
+    return found.value, ended_s
 
 
 @pytest.mark.parametrize("name", WORLDS)

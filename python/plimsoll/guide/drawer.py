@@ -99,18 +99,27 @@ def _pipe(end: IO[bytes] | None) -> IO[bytes]:
 def _serve() -> None:
     """Draws what comes, until nothing more can come. The first drawing, which takes longest, is of nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks; this one ends with it
+    draw_nothing()
+    for line in sys.stdin.buffer:
+        sys.stdout.buffer.write(json.dumps(answer_to(json.loads(line))).encode() + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def draw_nothing() -> None:
+    """Makes this process one that draws: its first drawing takes longest."""
     import vl_convert
 
     vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "point"})
-    for line in sys.stdin.buffer:
-        request = json.loads(line)
-        try:
-            svg = vl_convert.vegalite_to_svg(request["spec"], vl_version=request["vega_lite"])
-            answer = {"svg": str(svg)}
-        except ValueError as error:
-            answer = {"fault": str(error)}
-        sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
-        sys.stdout.buffer.flush()
+
+
+def answer_to(request: dict[str, Any]) -> dict[str, str]:
+    """Draws here what `drawn` asks for: the chart as `svg`, or why it cannot be drawn as `fault`."""
+    import vl_convert
+
+    try:
+        return {"svg": str(vl_convert.vegalite_to_svg(request["spec"], vl_version=request["vega_lite"]))}
+    except ValueError as error:
+        return {"fault": str(error)}
 
 
 if __name__ == "__main__":
