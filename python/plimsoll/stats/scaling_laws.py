@@ -226,7 +226,7 @@ def misfit_probability(levels: Levels, fitted: Fitted) -> float | None:
     None without repetitions, or where the levels are no more than the law's parameters. Source: Draper and Smith 1998,
     chapter 2.
     """
-    from scipy.special import fdtrc
+    from plimsoll.stats.special import fdtrc
 
     degrees = levels.connections.size - 1 - fitted.law.shape_count
     if levels.residual is None or levels.residual <= 0 or degrees <= 0:
@@ -262,7 +262,7 @@ def _heights(levels: Levels, draws: int, random: np.random.Generator) -> Floats:
     A repetition is the outermost unit, so nothing else says how far. The quantiles of t are taken evenly and shuffled:
     with two degrees of freedom, the edges of so few independent draws would be off by a tenth.
     """
-    from scipy.special import stdtrit
+    from plimsoll.stats.special import stdtrit
 
     evenly = (random.permutation(draws) + 0.5) / draws
     return np.asarray(stdtrit(levels.repetitions - 1, evenly) * math.sqrt(levels.between / levels.repetitions))

@@ -104,7 +104,7 @@ def _thinned(series: Series) -> Series:
 
 
 def _chance(residual: Series, score: float, scale: float) -> float:
-    from scipy.special import ndtr
+    from plimsoll.stats.special import ndtr
 
     size = residual.size
     correlation = lag_one_correlation(residual) if np.ptp(residual) > 1e-9 * scale else 0.0

@@ -92,7 +92,7 @@ class MeanVariance:
 
 def quantile_t(probability: float, degrees: float) -> float:
     """Quantile of Student's t distribution."""
-    from scipy.special import stdtrit
+    from plimsoll.stats.special import stdtrit
 
     return float(stdtrit(degrees, probability))
 

@@ -23,7 +23,7 @@ def test_a_sample_speaks_for_the_second_before_it() -> None:
     table = telemetry(0, 40, busy_ratio=0.5).with_columns(value="unix_s")
     found = samples_of(table, intervals(5, 3), ACCOUNT)
     assert found is not None
-    assert found.rows["unix_s"].to_list() == [16.0, 17.0, 18.0]
+    assert [one.unix_s.tolist() for one in found.metrics] == [[16.0, 17.0, 18.0]]
     assert [(one.metric, one.total, one.size) for one in found.sums] == [("busy_ratio", 51.0, 3)]
 
 
@@ -35,7 +35,7 @@ def test_the_mean_is_of_all_places_and_of_a_source_where_one_is_named() -> None:
     assert found.mean("a") == pytest.approx(2.0)
     assert found.mean("a", "engine") == 5.0
     assert found.mean("c") is None
-    assert found.of(["host"], ["b"])["value"].to_list() == [9.0] * 3
+    assert [one.values.tolist() for one in found.of(["host"], ["b"])] == [[9.0] * 3]
 
 
 def test_without_telemetry_or_intervals_nothing_is_known() -> None:

@@ -9,6 +9,7 @@ import pytest
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.explain.where_model import WhereLevel, WherePart
 from plimsoll.analyse.trial.resources import server_summaries
+from plimsoll.analyse.trial.samples import samples_of
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from plimsoll.record.frames import TELEMETRY
 from unit.analyse.made import STARTED_UNIX_S, Made, measured
@@ -78,10 +79,17 @@ def test_waits_and_statements_per_transaction() -> None:
 
 def test_instances_add_up_and_emptied_tables_are_left_out() -> None:
     rows = telemetry({("performance_schema", name, "wait_a_ms"): 2.0 for name in ("one", "two")}, every=5)
-    assert server_summaries(rows) == {"wait_a_ms": pytest.approx(4.0)}
+    assert _summaries(rows) == {"wait_a_ms": pytest.approx(4.0)}
     fell = rows.with_columns(value=pl.when(pl.col("unix_s") > STARTED_UNIX_S + 10).then(0.0).otherwise(pl.col("value")))
-    assert server_summaries(fell) == {}
-    assert server_summaries(rows.head(2)) == {}, "one sample of each instance is no difference"
+    assert _summaries(fell) == {}
+    assert _summaries(rows.filter(pl.col("unix_s") == STARTED_UNIX_S + 5)) == {}, "one sample is no difference"
+
+
+def _summaries(rows: pl.DataFrame) -> dict[str, float]:
+    made = trial({})
+    samples = samples_of(rows, made.intervals(), made.outcome.account)
+    assert samples is not None
+    return server_summaries(samples)
 
 
 def test_a_binary_log_alone_is_not_the_wait_for_redo() -> None:

@@ -10,6 +10,7 @@ import polars as pl
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.findings.repetitions import check_weather
 from plimsoll.analyse.study.conditions import slow_figures
+from plimsoll.analyse.trial.samples import telemetry_of
 from plimsoll.analyse.trial.steady import innodb_series
 from plimsoll.analyse.trial.trial_summary import summarise
 from plimsoll.guide.content import describe
@@ -114,12 +115,14 @@ def test_innodb_state_is_of_the_window_and_counters_by_their_rise() -> None:
             "innodb_history_list_length": np.full(20, 3.0),
         }
     )
-    account = measured(RATES).outcome.account
-    found = innodb_series(table, account, from_s=5.0, seconds=10)
+    made = measured(RATES)
+    account = made.outcome.account
+    telemetry = telemetry_of(table, made.intervals(), account)
+    found = innodb_series(telemetry, account, from_s=5.0, seconds=10)
     assert found.keys() == {"innodb_checkpoint_age", "innodb_buffer_pool_reads"}
     assert found["innodb_checkpoint_age"].tolist() == (1e7 + np.arange(6.0, 16.0)).tolist()
     assert found["innodb_buffer_pool_reads"].tolist() == [50.0] * 10
-    assert innodb_series(table, account, from_s=5.0, seconds=30) == {}
+    assert innodb_series(telemetry, account, from_s=5.0, seconds=30) == {}
 
 
 def test_rising_innodb_state_is_a_doubt_though_throughput_is_flat() -> None:

@@ -305,7 +305,7 @@ def loss_ratio_max(losses: int, faults: int) -> float:
     """
     if losses >= faults:
         return 1.0
-    from scipy.special import betaincinv
+    from plimsoll.stats.special import betaincinv
 
     return float(betaincinv(losses + 1, faults - losses, CONFIDENCE))
 

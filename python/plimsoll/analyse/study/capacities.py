@@ -410,7 +410,7 @@ def judged_pairs(
     if len(values) < PAIRS_LEAST or not math.isfinite(found.half_width):
         plain = Estimate(value=math.exp(found.mean), trial_count=len(values))
         return Ratio(ratio=plain, verdict=RatioVerdict.UNTESTABLE, equal_within=equal_within)
-    from scipy.special import ndtri
+    from plimsoll.stats.special import ndtri
 
     between_starts = float(ndtri(1 - alpha / 4)) * STARTS_DIFFER * math.sqrt(2 / starts)
     wide = replace(found, half_width=math.hypot(found.half_width, between_starts))
@@ -467,7 +467,7 @@ def ratio_of_single_searches(
         alpha: 0.05 for one comparison; with m of them side by side 0.05 / m.
         equal_within: Share within which the two count as equal.
     """
-    from scipy.special import ndtri
+    from plimsoll.stats.special import ndtri
 
     of_base, of_system = _variance(base), _variance(system)
     if of_base is None or of_system is None:
@@ -501,7 +501,7 @@ def _variance(one: SystemCapacity) -> float | None:
     """Of the logarithm of a capacity; None where a limit of its search is not known."""
     if one.capacity_tps is None or one.low is None or one.high is None:
         return None
-    from scipy.special import stdtrit
+    from plimsoll.stats.special import stdtrit
 
     quantile = float(stdtrit(SEARCH_FREEDOM, (1 + LEVEL) / 2))
     widest = max(math.log(_capacity_tps(one) / one.low), math.log(one.high / _capacity_tps(one)))

@@ -208,7 +208,7 @@ class LogRatio:
     @property
     def chance_if_same(self) -> float:
         """Two-sided p value of "the ratio is 1"."""
-        from scipy.special import stdtr
+        from plimsoll.stats.special import stdtr
 
         return 2.0 * float(stdtr(self.variance.degrees, -abs(self.value) / self._error))
 
@@ -219,13 +219,13 @@ class LogRatio:
 
     def chance_at_most(self, log: float) -> float:
         """One-sided p value of "the ratio is at most exp(log)"."""
-        from scipy.special import stdtr
+        from plimsoll.stats.special import stdtr
 
         return float(stdtr(self.variance.degrees, (log - self.value) / self._error))
 
     def chance_at_least(self, log: float) -> float:
         """One-sided p value of "the ratio is at least exp(log)"."""
-        from scipy.special import stdtr
+        from plimsoll.stats.special import stdtr
 
         return float(stdtr(self.variance.degrees, (self.value - log) / self._error))
 
@@ -236,7 +236,7 @@ class LogRatio:
 
     def smallest_effect(self, alpha: float) -> float:
         """The smallest ratio above 1 that is found with power 0.8 by a two-sided test at `alpha`."""
-        from scipy.special import chdtri, nctdtrinc
+        from plimsoll.stats.special import chdtri, nctdtrinc
 
         degrees = self.power_degrees or self.variance.degrees
         significant = quantile_t(1 - alpha / 2, degrees)

@@ -360,7 +360,7 @@ def _limits(means: Sequence[MeanThroughput], index: int) -> tuple[float, float]:
 
 def _one_sided(mean: MeanThroughput, other: MeanThroughput) -> tuple[float, float]:
     """Of the ratio of two levels."""
-    from scipy.special import ndtri
+    from plimsoll.stats.special import ndtri
 
     if mean.value_tps <= 0 or other.value_tps <= 0:
         ratio = 0.0 if mean.value_tps < other.value_tps else math.inf

@@ -264,7 +264,7 @@ def more_values(interval: AnytimeInterval, alpha: float, equal_within: float) ->
     Returns:
         None while the spread is not known, and where more than `MOST_FURTHER_REPETITIONS` are needed.
     """
-    from scipy.special import ndtri
+    from plimsoll.stats.special import ndtri
 
     deviation, distance = _deviation_to_come(interval), abs(interval.mean)
 
@@ -283,7 +283,7 @@ def more_values_for_width(interval: AnytimeInterval, alpha: float, half_width: f
 
 def _deviation_to_come(interval: AnytimeInterval) -> float:
     """What is taken for the standard deviation of a value; infinite while it is not known."""
-    from scipy.special import chdtri
+    from plimsoll.stats.special import chdtri
 
     if interval.deviation is None:
         return math.inf

@@ -227,7 +227,7 @@ def _noisy(cells: Sequence[Repeated]) -> list[bool]:
 
 
 def _is_noisy(variance: float, degrees: int, rest: float, rest_degrees: int, cell_count: int) -> bool:
-    from scipy.special import fdtrc
+    from plimsoll.stats.special import fdtrc
 
     if degrees + 1 < REPETITIONS_NEEDED or rest_degrees <= degrees or rest <= 0.0:
         return False

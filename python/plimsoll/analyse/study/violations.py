@@ -118,7 +118,7 @@ def least_burst(arrivals_tps: float, objective: CapacityObjective) -> float:
 
 
 def _judge_share(over: Series, ended: Series, allowed_ratio: float, *, least_dispersion: float = 1.0) -> RunVerdict:
-    from scipy.special import gammainc, gammaincc
+    from plimsoll.stats.special import gammainc, gammaincc
 
     count = float(over.sum())
     dispersion = max(1.0, least_dispersion, _dispersion(over, ended))
@@ -271,7 +271,7 @@ def crossing(runs: Sequence[CapacityRun], objective: CapacityObjective) -> Cross
         runs: At rates; at least one.
         objective: What must hold.
     """
-    from scipy.special import fdtri, stdtrit
+    from plimsoll.stats.special import fdtri, stdtrit
 
     rate = np.log([run.rate_tps or 1.0 for run in runs])
     count = np.array([(run.rate_tps or 1.0) * run.duration_s for run in runs])

@@ -58,9 +58,11 @@ def instances_tps(measured: pl.DataFrame, environment: Environment, duration_s: 
         environment: Names the instances; one that completed nothing has no rows.
         duration_s: Length of the window, seconds.
     """
-    counted = dict(measured.group_by("instance").agg(pl.col("completed").sum()).iter_rows())
     names = [one.name for one in environment.instances]
-    if replicas_of(environment) or len(names) < 2 or not counted.keys() <= set(names):
+    if replicas_of(environment) or len(names) < 2:
+        return {}
+    counted = dict(measured.group_by("instance").agg(pl.col("completed").sum()).iter_rows())
+    if not counted.keys() <= set(names):
         return {}
     return {name: counted.get(name, 0) / duration_s for name in names}
 
@@ -155,12 +157,7 @@ def with_roles(environment: Environment, tables: Sequence[pl.DataFrame | None]) 
         environment: Of the trial.
         tables: Those of its tables that have columns `instance` and `role`.
     """
-    replicas = {
-        str(name)
-        for table in tables
-        if table is not None
-        for name in table.filter(pl.col("role") == REPLICA)["instance"].unique()
-    }
+    replicas = {name for table in tables if table is not None for name in replicas_in(table)}
     if not replicas:
         return environment
     instances = tuple(
@@ -169,6 +166,12 @@ def with_roles(environment: Environment, tables: Sequence[pl.DataFrame | None]) 
     known = {one.name for one in instances}
     added = tuple(InstanceFacts(name=name, role=REPLICA) for name in sorted(replicas - known))
     return environment.model_copy(update={"instances": (*instances, *added)})
+
+
+def replicas_in(table: pl.DataFrame) -> set[str]:
+    """The replicas that rows of a table with columns `instance` and `role` are of."""
+    places = zip(table["instance"].to_list(), table["role"].to_list(), strict=True)
+    return {instance for instance, role in places if role == REPLICA}
 
 
 def sources_of(environment: Environment) -> tuple[InstanceFacts, ...]:

@@ -211,7 +211,7 @@ def _with_ages(histogram: SparseHistogram, lasting: SparseHistogram, share: floa
     rank = math.ceil(share * total)
     if rank >= total:
         return None
-    buckets = np.union1d(histogram.buckets, lasting.buckets)
+    buckets = np.sort(np.concatenate([histogram.buckets, lasting.buckets]))
     up_to = _up_to(histogram, buckets) + _up_to(lasting, buckets)
     bucket = int(buckets[np.searchsorted(up_to, rank)])
     of_ended, of_lasting = histogram.above(bucket - 1), lasting.above(bucket - 1)

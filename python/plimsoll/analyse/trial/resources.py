@@ -21,14 +21,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-
-import polars as pl
+from dataclasses import dataclass, field, replace
 
 from plimsoll.analyse.explain.where_model import ServerStatement, ServerWait
 from plimsoll.analyse.trial.instances import replicas_of
 from plimsoll.analyse.trial.processors import own_utilisation, sides_of, utilisation_by_server
-from plimsoll.analyse.trial.samples import APPLY_CPU, MetricSum, Samples, mean_of_sums, replica_rises
+from plimsoll.analyse.trial.samples import APPLY_CPU, MetricSamples, MetricSum, Samples, mean_of_sums, replica_rises
 from plimsoll.record.environment import Environment
 
 COUNTERS = {
@@ -133,7 +131,7 @@ def resources_of(samples: Samples | None, environment: Environment) -> Resources
         utilisation=utilisation,
         operation_ms=_operations(samples, means),
         waiters=_waiters(samples, sums),
-        summaries=server_summaries(of_transactions.rows),
+        summaries=server_summaries(of_transactions),
         is_network_known=is_network_known(samples.sums, environment),
     )
 
@@ -146,8 +144,12 @@ def _without_appliers(samples: Samples, replicas: Sequence[str]) -> Samples:
     if not replicas:
         return samples
     counted = set(COUNTERS) - {"innodb_buffer_pool_reads"}
-    is_applied = pl.col("metric").is_in(list(counted)) | pl.col("metric").str.starts_with("wait_")
-    return Samples(samples.rows.filter(~(pl.col("instance").is_in(list(replicas)) & is_applied)), samples.sums)
+    left = (
+        one
+        for one in samples.metrics
+        if one.instance not in replicas or not (one.metric in counted or one.metric.startswith("wait_"))
+    )
+    return replace(samples, metrics=tuple(left))
 
 
 def _applied(samples: Samples) -> dict[str, float]:
@@ -212,17 +214,22 @@ def _busy(means: Means) -> dict[int, float]:
 def _operations(samples: Samples, means: Means) -> dict[str, float]:
     """Time of an operation at the device, each second weighed with its operations."""
     found = {}
-    keys = ["instance", "unix_s"]
     for time, count in _PER_OPERATION.items():
         if not any((source, metric) == ("device", time) for source, _, metric in means):
             continue
-        joined = samples.of(["device"], [time]).join(
-            samples.of(["device"], [count]).select(*keys, pl.col("value").alias("operations")), on=keys
-        )
-        total = float(joined["operations"].sum())
+        operations = dict(_at(samples.of(["device"], [count])))
+        weighed = [(ms, operations[at]) for at, ms in _at(samples.of(["device"], [time])) if at in operations]
+        total = sum(number for _, number in weighed)
         if total > 0:
-            found[time] = float((joined["value"] * joined["operations"]).sum()) / total
+            found[time] = sum(ms * number for ms, number in weighed) / total
     return found
+
+
+def _at(metrics: Iterable[MetricSamples]) -> Iterator[tuple[tuple[str, float], float]]:
+    """Each sample with its server and time."""
+    for one in metrics:
+        for unix_s, value in zip(one.unix_s.tolist(), one.values.tolist(), strict=True):
+            yield (one.instance, unix_s), value
 
 
 def _waiters(samples: Samples, sums: Mapping[_Key, Sequence[MetricSum]]) -> dict[str, float]:
@@ -233,7 +240,7 @@ def _waiters(samples: Samples, sums: Mapping[_Key, Sequence[MetricSum]]) -> dict
             totals[metric] = totals.get(metric, 0.0) + sum(one.total for one in found)
     if not totals:
         return {}
-    times = samples.rows.filter(source="waits")["unix_s"].n_unique()
+    times = len({at for one in samples.metrics if one.source == "waits" for at in one.unix_s.tolist()})
     largest = sorted(totals.items(), key=lambda one: -one[1])
     return {metric.removeprefix(_WAITERS): total / times for metric, total in largest}
 
@@ -303,27 +310,12 @@ WAITS_MAX, STATEMENTS_MAX = 8, 6
 _WAIT, _STATEMENT = "wait_", "statement_"
 
 
-def server_summaries(rows: pl.DataFrame) -> dict[str, float]:
-    """Rises in each second, by metric; empty where the performance schema is off.
-
-    Args:
-        rows: Telemetry of a window (`frames.TELEMETRY`), of any sources.
-    """
-    risen = (
-        rows.filter(pl.col("source") == SOURCE)
-        .sort("unix_s")
-        .group_by("instance", "metric")
-        .agg(
-            (pl.col("value").last() - pl.col("value").first()).alias("rise"),
-            (pl.col("unix_s").last() - pl.col("unix_s").first()).alias("elapsed_s"),
-            pl.col("value").diff().min().alias("lowest_step"),
-        )
-        .filter((pl.col("elapsed_s") > 0) & (pl.col("lowest_step") >= 0))
-        .with_columns(per_s=pl.col("rise") / pl.col("elapsed_s"))
-        .group_by("metric")
-        .agg(pl.col("per_s").sum())
-    )
-    return dict(sorted(risen.iter_rows()))
+def server_summaries(samples: Samples) -> dict[str, float]:
+    """Rises in each second, by metric, all servers together; empty where the performance schema is off."""
+    risen: dict[str, float] = defaultdict(float)
+    for _, metric, per_s in samples.rates([SOURCE]):
+        risen[metric] += per_s
+    return dict(sorted(risen.items()))
 
 
 def waits_of(each: Mapping[str, float]) -> tuple[ServerWait, ...]:

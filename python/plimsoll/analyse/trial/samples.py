@@ -8,6 +8,8 @@ samples of a server with many threads are the mean since the last one.
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -49,21 +51,41 @@ class CounterRate(NamedTuple):
     per_s: float
 
 
+class MetricSamples(NamedTuple):
+    """The samples of a metric in one place, in the order of the recording.
+
+    Attributes:
+        unix_s: When they were taken, wall clock, shape (samples,).
+        values: Of the same shape.
+    """
+
+    driver: str
+    host: str
+    instance: str
+    source: str
+    metric: str
+    unix_s: Series
+    values: Series
+
+
 @dataclass(frozen=True, slots=True)
 class Samples:
     """What was sampled in the measured window of one trial.
 
     Attributes:
-        rows: The samples, in the order of the recording (`frames.TELEMETRY`).
         sums: One for each place and metric that was sampled at all, in the order of their first samples.
+        metrics: The samples themselves, in the same order.
     """
 
-    rows: pl.DataFrame = field(repr=False)
     sums: tuple[MetricSum, ...] = field(repr=False)
+    metrics: tuple[MetricSamples, ...] = field(repr=False)
 
     def without_host(self) -> Samples:
         """The same without those of a whole machine, which systems that take turns share."""
-        return Samples(self.rows.filter(pl.col("source") != "host"), tuple(o for o in self.sums if o.source != "host"))
+        return Samples(
+            tuple(one for one in self.sums if one.source != "host"),
+            tuple(one for one in self.metrics if one.source != "host"),
+        )
 
     def mean(self, metric: str, source: str | None = None) -> float | None:
         """Mean of the samples of a metric in all places; None where there is none.
@@ -75,44 +97,110 @@ class Samples:
         found = [one for one in self.sums if one.metric == metric and source in (None, one.source)]
         return mean_of_sums(found) if found else None
 
-    def of(self, sources: Collection[str], metrics: Collection[str]) -> pl.DataFrame:
+    def of(self, sources: Collection[str], metrics: Collection[str]) -> list[MetricSamples]:
         """The samples of some metrics."""
-        return self.rows.filter(pl.col("source").is_in(list(sources)) & pl.col("metric").is_in(list(metrics)))
+        return [one for one in self.metrics if one.source in sources and one.metric in metrics]
 
-    def rates(self, sources: Collection[str], metrics: Collection[str]) -> Iterator[CounterRate]:
-        """How much counters rose in each second. One that fell was started again, and is left out."""
-        risen = (
-            self.of(sources, metrics)
-            .sort("unix_s")
-            .group_by("instance", "metric", maintain_order=True)
-            .agg(
-                (pl.col("value").last() - pl.col("value").first()).alias("rise"),
-                (pl.col("unix_s").last() - pl.col("unix_s").first()).alias("elapsed_s"),
-                pl.col("value").diff().min().alias("lowest_step"),
-            )
-        )
-        for instance, metric, rise, elapsed_s, lowest_step in risen.iter_rows():
-            if elapsed_s > 0 and (lowest_step or 0.0) >= 0:
-                yield CounterRate(instance, metric, rise / elapsed_s)
+    def rates(self, sources: Collection[str], metrics: Collection[str] | None = None) -> Iterator[CounterRate]:
+        """How much counters rose in each second. One that fell was started again, and is left out.
+
+        Args:
+            sources: Only of these.
+            metrics: Only these; None for all.
+        """
+        counters: dict[tuple[str, str], list[MetricSamples]] = defaultdict(list)
+        for one in self.metrics:
+            if one.source in sources and (metrics is None or one.metric in metrics):
+                counters[one.instance, one.metric].append(one)
+        for (instance, metric), found in counters.items():
+            unix_s, values = joined(found)
+            elapsed_s = float(unix_s[-1] - unix_s[0])
+            if elapsed_s > 0 and np.diff(values).min() >= 0:
+                yield CounterRate(instance, metric, float(values[-1] - values[0]) / elapsed_s)
 
 
-def samples_of(telemetry: pl.DataFrame | None, measured: pl.DataFrame, account: EngineAccount | None) -> Samples | None:
-    """The samples that belong to the measured intervals; None where nothing is known of them.
+def joined(metrics: Sequence[MetricSamples]) -> tuple[Series, Series]:
+    """When samples of several places were taken, and their values, in the order of time."""
+    unix_s, values = (np.concatenate([one[place] for one in metrics]) for place in (-2, -1))
+    order = np.argsort(unix_s, kind="stable")
+    return unix_s[order], values[order]
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetry:
+    """The rows of `telemetry.parquet`, taken apart once: one query answers all that is asked of a trial.
+
+    Attributes:
+        metrics: All of the trial.
+        window: Those of the measured window; None where it is not known which belong to it.
+    """
+
+    metrics: tuple[MetricSamples, ...] = field(default=(), repr=False)
+    window: Samples | None = field(default=None, repr=False)
+
+    def of(self, source: str, metrics: Collection[str]) -> list[MetricSamples]:
+        """The samples of some metrics of a source, of the whole trial."""
+        return [one for one in self.metrics if one.source == source and one.metric in metrics]
+
+
+def telemetry_of(table: pl.DataFrame | None, measured: pl.DataFrame, account: EngineAccount | None) -> Telemetry:
+    """Takes the telemetry of a trial apart; nothing where there is none.
 
     Args:
-        telemetry: All of the trial (`frames.TELEMETRY`).
+        table: All of the trial (`frames.TELEMETRY`).
         measured: The intervals of its window.
         account: Says when interval 0 began on the wall clock.
     """
-    if telemetry is None or account is None or measured.is_empty():
-        return None
-    first_s, last_s = measured.select(pl.col("from_s").min(), pl.col("to_s").max()).row(0)
-    rows = telemetry.filter(
-        (pl.col("unix_s") > account.started_unix_s + first_s + LATE_S)
-        & (pl.col("unix_s") <= account.started_unix_s + last_s + LATE_S)
+    if table is None:
+        return Telemetry()
+    is_known = account is not None and not measured.is_empty()
+    from_s, to_s = _bounds_unix_s(measured, account) if account is not None and is_known else (np.inf, np.inf)
+    is_inside = (pl.col("unix_s") > from_s) & (pl.col("unix_s") <= to_s)
+    rows = (
+        table.lazy()
+        .with_row_index("row")
+        .group_by(*_PLACE, maintain_order=True)
+        .agg(
+            pl.col("value").filter(is_inside).sum().alias("total"),
+            is_inside.sum().alias("size"),
+            pl.col("row").filter(is_inside).first(),
+            pl.col("unix_s", "value"),
+        )
+        .sort("row", nulls_last=True, maintain_order=True)
+        .collect()
     )
-    sums = rows.group_by(*_PLACE, maintain_order=True).agg(pl.col("value").sum(), pl.len())
-    return Samples(rows, tuple(MetricSum(*row) for row in sums.iter_rows()))
+    places = rows.select(*_PLACE).rows()
+    unix_s, values = (rows[name].explode().to_numpy() for name in ("unix_s", "value"))
+    metrics = _apart(places, rows["unix_s"].list.len().to_list(), unix_s, values)
+    if not is_known:
+        return Telemetry(metrics)
+    sizes = rows["size"].to_list()
+    sums = [MetricSum(*place, *sum_) for place, *sum_ in zip(places, rows["total"], sizes, strict=True) if sum_[1]]
+    inside = (unix_s > from_s) & (unix_s <= to_s)
+    return Telemetry(metrics, Samples(tuple(sums), _apart(places, sizes, unix_s[inside], values[inside])))
+
+
+def _bounds_unix_s(measured: pl.DataFrame, account: EngineAccount) -> tuple[float, float]:
+    """After when, and until when, samples belong to the measured intervals."""
+    first_s, last_s = float(measured["from_s"].to_numpy().min()), float(measured["to_s"].to_numpy().max())
+    return account.started_unix_s + first_s + LATE_S, account.started_unix_s + last_s + LATE_S
+
+
+def _apart(
+    places: Sequence[tuple[str, str, str, str, str]], sizes: Sequence[int], unix_s: Series, values: Series
+) -> tuple[MetricSamples, ...]:
+    """Each metric by itself; those of which there are no samples are left out."""
+    ends = list(itertools.accumulate(sizes))
+    return tuple(
+        MetricSamples(*place, unix_s[end - size : end], values[end - size : end])
+        for place, size, end in zip(places, sizes, ends, strict=True)
+        if size
+    )
+
+
+def samples_of(table: pl.DataFrame | None, measured: pl.DataFrame, account: EngineAccount | None) -> Samples | None:
+    """The samples that belong to the measured intervals; None where nothing is known of them. See `telemetry_of`."""
+    return telemetry_of(table, measured, account).window
 
 
 def mean_of_sums(sums: Iterable[MetricSum]) -> float:
@@ -230,20 +318,20 @@ def machine_seconds(
         length_s = measured["to_s"].to_numpy().max() - measured["from_s"].to_numpy().min()
     if samples is None or account is None or not cpu_count or (seconds := round(length_s)) < 1:
         return None
-    began_unix_s = account.started_unix_s + float(measured["from_s"].min())  # type: ignore[arg-type]  # a float
+    began_unix_s = account.started_unix_s + float(measured["from_s"].to_numpy().min())
     servers = samples.of(["process"], _SERVER)
-    hosts = servers["host"].unique().to_list()
+    hosts = {one.host for one in servers}
     if len(hosts) != 1:
         return None
     (host,) = hosts
-    engines = samples.of(["engine"], _CLIENT).filter(pl.col("driver") == host)
-    machine = samples.of(["host"], _HOST).filter(pl.col("host") == host)
+    engines = [one for one in samples.of(["engine"], _CLIENT) if one.driver == host]
+    machine = [one for one in samples.of(["host"], _HOST) if one.host == host]
     found = {
         **_by_second(servers, _SERVER, began_unix_s, seconds),
         **_by_second(machine, _HOST, began_unix_s, seconds),
         **_by_second(engines, _CLIENT, began_unix_s, seconds),
     }
-    client = {"client_cpu_s", "client_wait_s"} if environment.client.on_server_host or not engines.is_empty() else set()
+    client = {"client_cpu_s", "client_wait_s"} if environment.client.on_server_host or engines else set()
     if not {"server_cpu_s", "server_wait_s", "idle_ratio", *client} <= found.keys():
         return None
     if takes_turns:
@@ -268,21 +356,24 @@ def machine_seconds(
     )
 
 
-def _by_second(rows: pl.DataFrame, names: dict[str, str], began_unix_s: float, seconds: int) -> dict[str, Series]:
+def _by_second(
+    samples: Iterable[MetricSamples], names: dict[str, str], began_unix_s: float, seconds: int
+) -> dict[str, Series]:
     """The sum over places of each metric in each second, and of metrics that are called the same here."""
+    places: dict[tuple[str, str, str], list[MetricSamples]] = defaultdict(list)
+    for one in samples:
+        places[one.driver, one.instance, one.metric].append(one)
     found: dict[str, Series] = {}
-    at = (pl.col("unix_s") - began_unix_s - LATE_S).ceil().cast(pl.Int64) - 1
-    means = (
-        rows.with_columns(at.alias("second"))
-        .filter(pl.col("second").is_between(0, seconds - 1))
-        .group_by("driver", "instance", "metric", "second", maintain_order=True)
-        .agg(pl.col("value").mean())
-    )
-    for (_, _, metric), own in means.partition_by(["driver", "instance", "metric"], as_dict=True).items():
-        values = np.full(seconds, np.nan)
-        values[own["second"].to_numpy()] = own["value"].to_numpy()
-        series = _filled(values)
-        name = names[str(metric)]
+    for (_, _, metric), own in places.items():
+        unix_s, values = joined(own)
+        second = np.ceil(unix_s - began_unix_s - LATE_S).astype(np.int64) - 1
+        inside = (second >= 0) & (second < seconds)
+        if not inside.any():
+            continue
+        counts = np.bincount(second[inside], minlength=seconds)
+        sums = np.bincount(second[inside], weights=values[inside], minlength=seconds)
+        series = _filled(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
+        name = names[metric]
         found[name] = found[name] + series if name in found else series
     return found
 

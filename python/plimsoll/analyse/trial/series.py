@@ -93,8 +93,8 @@ def series_of(
 
 def _is_cut_short(intervals: pl.DataFrame, interval_s: float) -> bool:
     """The last interval ended with the load, long before it was full: its rate says nothing."""
-    last = intervals.filter(pl.col("interval") == pl.col("interval").max())
-    lengths_s = (last["to_s"] - last["from_s"]).to_numpy()
+    places = intervals["interval"].to_numpy()
+    lengths_s = (intervals["to_s"].to_numpy() - intervals["from_s"].to_numpy())[places == places.max()]
     return float(lengths_s.max()) < _SHORT_RATIO * interval_s
 
 

@@ -35,7 +35,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.analyse.trial.histograms import DurationRows, SparseHistogram
-from plimsoll.analyse.trial.instances import REPLICA
+from plimsoll.analyse.trial.instances import replicas_in
 from plimsoll.analyse.trial.window import WindowCounts
 from plimsoll.record.frames import IN_FLIGHT
 from plimsoll.record.model import OutageRecord, Outcome, TrialRecord
@@ -185,35 +185,43 @@ def seen_by_instance(
         count: How many intervals there should be; there may be more.
         interval_s: Usual length of an interval, seconds.
     """
-    lengths = pl.col("from_s").min(), pl.col("to_s").max()
-    rows = intervals.group_by("instance", "interval").agg(*lengths, pl.col("completed").sum())
-    found = {(one["instance"], one["interval"]): one for one in rows.iter_rows(named=True)}
+    found = _added_up(intervals)
     under_way = _under_way(durations)
     size = max(count, 1 + max((interval for _, interval in found), default=-1))
     seen: dict[str, list[SeenInterval]] = {}
     for instance in sorted({instance for instance, _ in found}):
         for interval in range(size):
-            usual = {"from_s": interval * interval_s, "to_s": (interval + 1) * interval_s, "completed": 0}
-            one = found.get((instance, interval), usual)
+            usual = (interval * interval_s, (interval + 1) * interval_s, 0)
+            from_s, to_s, completed = found.get((instance, interval), usual)
             oldest_s, in_flight = (None, 0) if under_way is None else under_way.get((instance, interval), (0.0, 0))
             seen.setdefault(instance, []).append(
                 SeenInterval(
-                    from_s=one["from_s"],
-                    to_s=one["to_s"],
-                    completed=one["completed"],
+                    from_s=from_s,
+                    to_s=to_s,
+                    completed=completed,
                     oldest_s=oldest_s,
                     in_flight=in_flight,
-                    is_out=_is_out(outages, instance, one["from_s"], one["to_s"]),
+                    is_out=_is_out(outages, instance, from_s, to_s),
                 )
             )
     return seen
+
+
+def _added_up(intervals: pl.DataFrame) -> dict[tuple[str, int], tuple[float, float, int]]:
+    """By instance and interval when it began, when it ended, and what completed."""
+    found: dict[tuple[str, int], tuple[float, float, int]] = {}
+    columns = (intervals[name].to_list() for name in ("instance", "interval", "from_s", "to_s", "completed"))
+    for instance, interval, from_s, to_s, completed in zip(*columns, strict=True):
+        first_s, last_s, others = found.get((instance, interval), (from_s, to_s, 0))
+        found[instance, interval] = min(first_s, from_s), max(last_s, to_s), others + completed
+    return found
 
 
 def as_one_replica(
     intervals: pl.DataFrame, durations: DurationRows | None, outages: Sequence[OutageRecord]
 ) -> tuple[pl.DataFrame, DurationRows | None, Sequence[OutageRecord]]:
     """All replicas under one name: where one is lost or gets no reads, the others answer them, and nothing stalls."""
-    names = set(intervals.filter(pl.col("role") == REPLICA)["instance"].unique())
+    names = replicas_in(intervals)
     if not names:
         return intervals, durations, outages
     renamed = pl.when(pl.col("instance").is_in(list(names))).then(pl.lit(REPLICAS)).otherwise(pl.col("instance"))

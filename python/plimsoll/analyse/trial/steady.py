@@ -30,15 +30,14 @@ Sources: fixed-width sequential intervals (Chow and Robbins 1965; Glynn and Whit
 from __future__ import annotations
 
 import itertools
-import math
 from collections import defaultdict
 from collections.abc import Mapping
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.analyse.trial.condition_model import Segment, SeriesState, StateKind, SteadyState
+from plimsoll.analyse.trial.samples import LATE_S, Telemetry
 from plimsoll.record.model import EngineAccount
 from plimsoll.stats.cycles import CYCLES_NEEDED, Cycle, cycle_of, period_of_likeness
 from plimsoll.stats.series import Drift, change_points, changes_squares, drift_of, information, lagged, residual_squares
@@ -192,9 +191,6 @@ _LEAST = {
 """Status variables, and the mean (bytes, pages, transactions, reads per second) below which they matter to nobody."""
 
 _COUNTERS = ("innodb_buffer_pool_reads",)
-_LATE_S = 0.5
-"""A sample that was taken late still belongs to the second before it."""
-
 _SEEN_RATIO = 0.9
 """Of the window's seconds; the others take the value before them."""
 
@@ -205,27 +201,27 @@ def matters(name: str, series: Series) -> bool:
 
 
 def innodb_series(
-    telemetry: pl.DataFrame | None, account: EngineAccount | None, *, from_s: float, seconds: int
+    telemetry: Telemetry, account: EngineAccount | None, *, from_s: float, seconds: int
 ) -> dict[str, Series]:
     """State of InnoDB in each second of the window, all instances together; only what matters and was seen throughout.
 
     Args:
-        telemetry: All of the trial (`frames.TELEMETRY`).
+        telemetry: Of the trial.
         account: Says when interval 0 began on the wall clock.
         from_s: Begin of the window, seconds since then.
         seconds: Its length.
     """
-    if telemetry is None or account is None or seconds < 2:
+    if account is None or seconds < 2:
         return {}
-    rows = telemetry.filter((pl.col("source") == "server") & pl.col("metric").is_in(list(_LEAST)))
-    instances: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
-    for metric, instance, unix_s, value in rows.select("metric", "instance", "unix_s", "value").iter_rows():
-        second = math.floor(unix_s - account.started_unix_s - from_s - _LATE_S)
-        if -1 <= second < seconds:
-            instances[metric, instance].append((second, value))
+    instances: dict[tuple[str, str], list[NDArray[np.float64]]] = defaultdict(list)
+    for one in telemetry.of("server", _LEAST):
+        second = np.floor(one.unix_s - account.started_unix_s - from_s - LATE_S)
+        inside = (second >= -1) & (second < seconds)
+        if inside.any():
+            instances[one.metric, one.instance].append(np.stack((second[inside], one.values[inside]), axis=1))
     found = {}
     for name, least in _LEAST.items():
-        series = [_filled(np.array(one), seconds) for (metric, _), one in instances.items() if metric == name]
+        series = [_filled(np.concatenate(one), seconds) for (metric, _), one in instances.items() if metric == name]
         known = [one for one in series if one is not None]
         if known and len(known) == len(series):
             total = np.sum([np.diff(one) if name in _COUNTERS else one[1:] for one in known], axis=0)

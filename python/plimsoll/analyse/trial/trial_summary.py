@@ -50,7 +50,14 @@ from plimsoll.analyse.trial.processors import (
 )
 from plimsoll.analyse.trial.replicas import ServerTrial, Tables, servers_of
 from plimsoll.analyse.trial.resources import Resources, resources_of
-from plimsoll.analyse.trial.samples import MachineSeconds, Samples, machine_seconds, samples_of
+from plimsoll.analyse.trial.samples import (
+    MachineSeconds,
+    Samples,
+    Telemetry,
+    machine_seconds,
+    samples_of,
+    telemetry_of,
+)
 from plimsoll.analyse.trial.series import POINTS_OF_TRIAL, Steps, series_of, steps_of
 from plimsoll.analyse.trial.stalls import Quiet, quiet_of
 from plimsoll.analyse.trial.steady import innodb_series, steady_state
@@ -66,12 +73,14 @@ from plimsoll.analyse.trial.types import (
     types_of,
 )
 from plimsoll.analyse.trial.window import (
+    IntervalSums,
     Overload,
     WindowCounts,
     count_window,
     counts_of,
     inside,
     interval_loads,
+    interval_sums,
     overloads,
     throughput_tps,
 )
@@ -205,14 +214,14 @@ def summarise(recording: RecordingLike, *, points: int = POINTS_OF_TRIAL) -> Tri
     counts = count_window(intervals, measured, outcome.window, recording.trial.interval_s)
     if counts is None:
         return None
-    telemetry = recording.telemetry()
+    telemetry = telemetry_of(recording.telemetry(), measured, outcome.account)
     table = recording.histograms()
     durations = None if table is None else duration_rows(table)
     merged = {} if durations is None else merge_window(durations, first=counts.first, last=counts.last)
     failed = recording.errors()
     errors = errors_by_type(failed, outcome.window)
     types = types_of(measured, _inside(durations, outcome.window), merged.get("response"), counts.duration_s, errors)
-    turns, all_samples = recording.turns(), samples_of(telemetry, measured, outcome.account)
+    turns, all_samples, sums = recording.turns(), telemetry.window, interval_sums(intervals)
     samples = all_samples if turns is None or all_samples is None else all_samples.without_host()
     environment, servers = _by_role(recording, (measured, failed), durations, samples, counts)
     shares = processor_shares(samples, environment, outcome.drivers)
@@ -237,8 +246,8 @@ def summarise(recording: RecordingLike, *, points: int = POINTS_OF_TRIAL) -> Tri
         client_us_per_statement=_client_us_per_statement(outcome.account, counts),
         client_waits_s_per_s=None if samples is None else samples.mean("run_delay_s_per_s", "engine"),
         drivers=drivers_of(recording.trial, outcome, (intervals, table), samples, counts),
-        overloads=overloads(interval_loads(intervals, telemetry), recording.trial.level.connections),
-        unfinished_count=_unfinished_count(recording, (intervals, durations), merged.get("response"), counts.last),
+        overloads=overloads(interval_loads(sums, telemetry), recording.trial.level.connections),
+        unfinished_count=_unfinished_count(recording, sums, durations, merged.get("response"), counts.last),
         resources=resources_of(samples, environment),
         machine=machine_seconds(recording, all_samples, measured, counts, merged.get("service")),
         turns=None if turns is None else inside(turns, outcome.window),
@@ -298,30 +307,28 @@ def _inside(durations: DurationRows | None, window: Window | None) -> DurationRo
 
 def _unfinished_count(
     recording: RecordingLike,
-    tables: tuple[pl.DataFrame, DurationRows | None],
+    sums: IntervalSums,
+    durations: DurationRows | None,
     response: SparseHistogram | None,
     last: int,
 ) -> int | None:
     """Those of the window that ends with the interval `last`; the last interval of all says what never ended."""
-    intervals, durations = tables
     if durations is None or _AGES not in durations.measures:
         return None
-    ends_s = intervals.group_by("interval").agg(pl.col("to_s").max())
-    end_s = ends_s.filter(pl.col("interval") == last)["to_s"]
-    if response is None or end_s.is_empty():
+    end_s = sums.to_s[sums.intervals == last]
+    if response is None or not end_s.size:
         return 0
-    final, final_s = ends_s.sort("interval").row(-1)
-    at_end = merge_measure(durations, _AGES, durations.intervals == final)
-    waited_s = final_s - float(end_s[0])
+    at_end = merge_measure(durations, _AGES, durations.intervals == sums.intervals[-1])
+    waited_s = float(sums.to_s[-1] - end_s[0])
     return unfinished_count(response, at_end, waited_s=waited_s, connections=recording.trial.level.connections)
 
 
 def _steady(
-    recording: RecordingLike, counts: WindowCounts, measured: pl.DataFrame, telemetry: pl.DataFrame | None
+    recording: RecordingLike, counts: WindowCounts, measured: pl.DataFrame, telemetry: Telemetry
 ) -> SteadyState | None:
     if counts.rates_tps.size == 0:
         return None
-    from_s = float(measured["from_s"].min() or 0.0) if measured.height else 0.0  # type: ignore[arg-type]  # a float
+    from_s = float(measured["from_s"].to_numpy().min()) if measured.height else 0.0
     seconds = int(counts.duration_s)
     innodb = innodb_series(telemetry, recording.outcome.account, from_s=from_s, seconds=seconds)
     interval_s = counts.duration_s / max(counts.rates_tps.size, 1)

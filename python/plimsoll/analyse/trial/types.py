@@ -16,7 +16,7 @@ import polars as pl
 from plimsoll.analyse.study.cell_model import ErrorTotal, TypeTotal
 from plimsoll.analyse.trial.histograms import DurationRows, SparseHistogram, merge_measure
 from plimsoll.analyse.trial.percentiles import durations_of_runs
-from plimsoll.analyse.trial.window import inside
+from plimsoll.analyse.trial.window import inside, rows_where
 from plimsoll.record.model import ReportedResult, Window
 
 ErrorCounts = dict[tuple[str, int], int]
@@ -62,21 +62,20 @@ def types_of(
         duration_s: Length of the window, seconds.
         errors: By the type that met them.
     """
-    sums = pl.col("completed", "failed", "retries").sum()
-    known = pl.when(pl.col("rolled_back").is_not_null().all()).then(pl.col("rolled_back").sum()).alias("rolled_back")
-    counted = measured.group_by("transaction").agg(sums, known).sort("transaction")
-    by_type = durations if counted.height > 1 else None
+    names = measured["transaction"].to_numpy()
+    each = {name: rows_where(measured, names == name) for name in sorted(set(names))}
+    by_type = durations if len(each) > 1 else None
     return {
-        str(name): TypeCounts(
-            completed=int(completed),
-            failed=int(failed),
+        name: TypeCounts(
+            completed=int(rows["completed"].sum()),
+            failed=int(rows["failed"].sum()),
             duration_s=duration_s,
-            retries=int(retries),
-            rolled_back=rolled_back,
+            retries=int(rows["retries"].sum()),
+            rolled_back=None if rows["rolled_back"].null_count() else int(rows["rolled_back"].sum()),
             errors=errors.get(name, {}),
             response=_response(by_type, name) if by_type is not None else of_all,
         )
-        for name, completed, failed, retries, rolled_back in counted.iter_rows()
+        for name, rows in each.items()
     }
 
 

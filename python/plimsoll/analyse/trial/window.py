@@ -11,8 +11,10 @@ began to wait until no more than that do. Its length is known to one interval.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -20,6 +22,9 @@ from numpy.typing import NDArray
 
 from plimsoll.record.model import Outcome, TrialRecord, Window
 from plimsoll.stats.variance import Series
+
+if TYPE_CHECKING:
+    from plimsoll.analyse.trial.samples import Telemetry
 
 _COUNTED = ("completed", "failed", "dropped", "retries", "rows_returned", "rows_affected")
 _SHORT_RATIO = 0.5
@@ -62,7 +67,23 @@ def inside(rows: pl.DataFrame, window: Window | None) -> pl.DataFrame:
     """The rows whose interval lies in the window; all rows when there is none."""
     if window is None:
         return rows
-    return rows.filter(pl.col("interval").is_between(window.first, window.last))
+    intervals = rows["interval"].to_numpy()
+    return rows_where(rows, (intervals >= window.first) & (intervals <= window.last))
+
+
+def rows_where(rows: pl.DataFrame, wanted: NDArray[np.bool_]) -> pl.DataFrame:
+    """The rows that are marked, in their order: a query of polars takes longer than small tables are worth.
+
+    Args:
+        rows: Any table.
+        wanted: Shape (rows,).
+    """
+    if wanted.all():
+        return rows
+    places = np.flatnonzero(wanted)
+    if places.size and places[-1] - places[0] == places.size - 1:
+        return rows.slice(int(places[0]), places.size)
+    return rows[places]
 
 
 def count_window(
@@ -139,6 +160,40 @@ def _by_interval(measured: pl.DataFrame, indexes: NDArray[np.int64], interval_s:
     return lengths_s[has_length], completed[has_length]
 
 
+@dataclass(frozen=True, slots=True)
+class IntervalSums:
+    """Every interval of a trial that has rows, all drivers, servers and types together; arrays of one shape, in order.
+
+    Attributes:
+        intervals: Which they are.
+        from_s: When each began, seconds since the load began.
+        to_s: When it ended.
+        completed: Transactions; so are those that were dropped.
+    """
+
+    intervals: NDArray[np.int64]
+    from_s: Series
+    to_s: Series
+    completed: NDArray[np.int64]
+    dropped: NDArray[np.int64]
+
+
+def interval_sums(rows: pl.DataFrame) -> IntervalSums:
+    """Adds up the rows of each interval.
+
+    Args:
+        rows: Of one trial (`frames.INTERVALS`).
+    """
+    intervals, place = np.unique(rows["interval"].to_numpy().astype(np.int64), return_inverse=True)
+    began_s, ended_s = np.full(intervals.size, np.inf), np.full(intervals.size, -np.inf)
+    np.minimum.at(began_s, place, rows["from_s"].to_numpy())
+    np.maximum.at(ended_s, place, rows["to_s"].to_numpy())
+    counts = [np.zeros(intervals.size, dtype=np.int64) for _ in range(2)]
+    for count, name in zip(counts, ("completed", "dropped"), strict=True):
+        np.add.at(count, place, rows[name].to_numpy().astype(np.int64))
+    return IntervalSums(intervals, began_s, ended_s, *counts)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalLoad:
     """One interval, all instances together.
@@ -185,29 +240,23 @@ class Overload:
         return None if self.to_s is None or not within else self.to_s - max(within)
 
 
-def interval_loads(intervals: pl.DataFrame, telemetry: pl.DataFrame | None) -> list[IntervalLoad]:
-    """Every interval of one trial with what waited at its end.
+def interval_loads(sums: IntervalSums, telemetry: Telemetry) -> list[IntervalLoad]:
+    """Every interval of one trial with what waited at its end; nothing where the recording does not say what waited.
 
     Args:
-        intervals: All of the trial (`frames.INTERVALS`).
-        telemetry: All of the trial (`frames.TELEMETRY`).
-
-    Returns:
-        Nothing where the recording does not say what waited.
+        sums: All of the trial.
+        telemetry: Of the trial.
     """
-    if telemetry is None:
+    waiting: dict[float, float] = defaultdict(float)
+    for one in telemetry.of("engine", ("backlog_count",)):
+        for unix_s, count in zip(one.unix_s.tolist(), one.values.tolist(), strict=True):
+            waiting[unix_s] += count
+    if sums.intervals.size != len(waiting):
         return []
-    waits = telemetry.filter((pl.col("source") == "engine") & (pl.col("metric") == "backlog_count"))
-    if waits.is_empty():
-        return []
-    waiting = waits.group_by("unix_s").agg(pl.col("value").sum()).sort("unix_s")["value"].to_list()
-    ends = pl.col("to_s").max(), pl.col("completed").sum(), pl.col("dropped").sum()
-    rows = intervals.group_by("interval").agg(pl.col("from_s").min(), *ends).sort("interval")
-    if rows.height != len(waiting):
-        return []
+    columns = (sums.from_s.tolist(), sums.to_s.tolist(), sums.completed.tolist(), sums.dropped.tolist())
     return [
         IntervalLoad(from_s=from_s, to_s=to_s, completed=completed, dropped=dropped, waiting=int(wait))
-        for (_, from_s, to_s, completed, dropped), wait in zip(rows.iter_rows(), waiting, strict=True)
+        for from_s, to_s, completed, dropped, (_, wait) in zip(*columns, sorted(waiting.items()), strict=True)
     ]
 
 

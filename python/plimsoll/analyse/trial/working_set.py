@@ -130,7 +130,7 @@ def _special(
 def _bell(draws: int, x: Floats) -> Floats:
     """The share of means of so many uniform numbers that is below `x`, 0..1."""
     if draws > _IRWIN_HALL_DRAWS_MAX:
-        from scipy.special import ndtr
+        from plimsoll.stats.special import ndtr
 
         return np.asarray(ndtr((x - 0.5) * math.sqrt(12.0 * draws)), dtype=np.float64)
     near = np.minimum(x, 1.0 - x) * draws
