@@ -27,6 +27,7 @@ name = "full"
 levels = { connections = [2, 3] }
 warm_up = "1s"
 settle_limit = "1s"
+clients = { think_time = "20ms" }
 duration = "4s"
 repetitions = 1
 reset = "per_trial"

@@ -27,6 +27,7 @@ name = "until decided"
 levels = {{ connections = [2] }}
 warm_up = "1s"
 settle_limit = "1s"
+clients = {{ think_time = "20ms" }}
 duration = "1s"
 repetitions = "auto"
 repetitions_limit = {LIMIT}

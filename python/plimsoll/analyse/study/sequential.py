@@ -28,6 +28,7 @@ form); the idea is Robbins's (1970) and Lai's (1976).
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -292,5 +293,6 @@ def _deviation_to_come(interval: AnytimeInterval) -> float:
 
 
 def _fewest(count: int, decides: Callable[[int], bool]) -> int | None:
-    """The fewest further values after `count` with which it is decided."""
-    return next((more for more in range(1, MOST_FURTHER_REPETITIONS + 1) if decides(count + more)), None)
+    """The fewest further values after `count` with which it is decided; more values only make intervals narrower."""
+    more = bisect_left(range(1, MOST_FURTHER_REPETITIONS + 1), True, key=lambda more: decides(count + more)) + 1
+    return more if more <= MOST_FURTHER_REPETITIONS else None
