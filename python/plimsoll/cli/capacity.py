@@ -142,7 +142,6 @@ def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSett
         from plimsoll.run.capacity_target import TargetSearch
 
         search = TargetSearch(run, kept, settings, display.told)
-        display.begins(search.expected_s)
         try:
             search.run()
             is_cut = False

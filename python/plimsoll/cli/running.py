@@ -164,10 +164,6 @@ class SearchDisplay:
     def __init__(self, told: Told) -> None:
         self.told = told
 
-    def begins(self, expected_s: float) -> None:
-        """Says about how long it will take."""
-        say(f"searching for the capacity, about {format_duration(expected_s)}")
-
     def ends(self, text: str) -> None:
         """Says why it ended before its end, in the place of the seconds of a run."""
         say(text)
@@ -189,6 +185,10 @@ def show_interval(interval: Interval) -> None:
     print(seconds, end="", file=sys.stderr, flush=True)
 
 
+def _begins(expected_s: float) -> None:
+    say(f"searching for the capacity, about {format_duration(expected_s)}")
+
+
 def _step(step: Step) -> None:
     if sys.stderr.isatty():
         say(f"{step_words(step)} ...")
@@ -206,6 +206,7 @@ def searching() -> Iterator[SearchDisplay]:
     with load_progress() as loading:
         yield SearchDisplay(
             Told(
+                begins=_begins,
                 step=_step,
                 interval=show_interval,
                 searched=lambda searched: say(searched_line(searched)),

@@ -53,6 +53,7 @@ class Told:
     """Who is told what while a search runs.
 
     Attributes:
+        begins: About how long it will take, seconds, once it is known that it can run.
         step: Of the run that begins.
         interval: Of each of its seconds.
         searched: Where the search stands after it.
@@ -60,6 +61,7 @@ class Told:
         note: What the user should know, one line.
     """
 
+    begins: Callable[[float], None] = lambda _: None
     step: Callable[[Step], None] = lambda _: None
     interval: Callable[[Interval], None] = lambda _: None
     searched: Callable[[Searched], None] = lambda _: None
@@ -94,6 +96,7 @@ class TargetSearch:
         """
         if self._base.managed is None:
             refuse_unfit(self._base.target, self._base.workload, max(self._settings.connections))
+        self._told.begins(self.expected_s)
         found = self._search.run(self._execute)
         self._is_finished = True
         self._keep()
