@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from plimsoll.analyse.study.cell_model import VAGUE_FACTOR, Bounds, Estimate
-from plimsoll.analyse.study.ratio_model import RatioVerdict
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.prose.phrases import confidence, plain_percent, vague_words
 from plimsoll.units import format_number, format_percent
 from plimsoll.wording import counted
-
-if TYPE_CHECKING:
-    from plimsoll.analyse.study.ratio_model import Ratio
 
 _AS_FACTOR_FROM = 2.0
 """From this ratio on "2.4 times" is easier to grasp than "+140 %"."""
@@ -46,9 +41,9 @@ def effect(ratio: float) -> str:
     return format_percent(ratio - 1) if ratio < _AS_FACTOR_FROM else f"a factor of {format_number(ratio)}"
 
 
-def changes_span(ends: Bounds) -> str:
+def changes_span(bounds: Bounds) -> str:
     """The interval of a ratio as changes, such as `-8.9 % to -3.5 %`."""
-    return f"{format_percent(ends.low - 1, signed=True)} to {format_percent(ends.high - 1, signed=True)}"
+    return f"{format_percent(bounds.low - 1, signed=True)} to {format_percent(bounds.high - 1, signed=True)}"
 
 
 def verdict_word(verdict: RatioVerdict, more: str = "faster", less: str = "slower", equal: str = "equal") -> str:
