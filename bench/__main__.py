@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from bench.answers import time_answers, time_compare, time_guide, time_help
+from bench.answers import time_answers, time_compare, time_guide, time_help, time_large_guide
 from bench.apart import compare_apart
 from bench.bare import compare_bare
 from bench.children import ChildError
@@ -29,6 +29,7 @@ from bench.oltp import LEVELS, compare_oltp
 from bench.open_loop import measure_open_loop
 from bench.options import QUICK, Options
 from bench.own_statements import compare_own_statements
+from bench.progress import time_progress
 from bench.ray_nodes import compare_ray
 from bench.release import use_release
 from bench.report import Report
@@ -50,11 +51,13 @@ ON_A_SERVER: dict[str, Callable[[Ground, Options], Section]] = {
     "load": compare_load,
     "telemetry": compare_telemetry,
     "memory": compare_memory,
+    "progress": time_progress,
 }
 ALONE: dict[str, Callable[[Options], Section]] = {
     "help": time_help,
     "answers": time_answers,
     "guide": time_guide,
+    "large-guide": time_large_guide,
     "compare": time_compare,
     "hot-path": time_hot_path,
     "log-reading": time_log_reading,

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
-from bench.children import ChildError, Used, run_child
+from bench.children import ChildError, Used, run_child, until_line
 from bench.ground import BASE
 from bench.options import Options, say
-from bench.recordings import write_study
+from bench.recordings import SHORT_S, write_copies, write_study
 from bench.rows import Goal, Row, Section
 
 COMMAND = Path(sys.executable).parent / "plimsoll"
@@ -69,22 +67,16 @@ def time_answers(_: Options) -> Section:
 
 def _first_line(words: str, folder: Path) -> Row:
     """Until a command says what it reaches; it is ended then."""
-    command = [COMMAND, *words.format(url=NOWHERE, folder=folder).split()]
+    command: list[str | Path] = [COMMAND, *words.format(url=NOWHERE, folder=folder).split()]
     times = [_until_first_line_s(command) for _ in range(RUNS_OF_ANSWERS + 1)][1:]
     name = f"plimsoll {words.partition(' -')[0].partition(' {')[0]}, first line"
     return Row(name=name, unit="s", ours=times, goal=Goal(of="ours", limit=0.2))
 
 
 def _until_first_line_s(command: Sequence[str | Path]) -> float:
-    began_s = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        took_s = time.monotonic() - began_s
-        process.terminate()  # a load waits for its server
-        rest = process.stderr.read()
-    if not line.endswith(b" ...\n"):
-        raise ChildError(f"{command[1]} began with {line.decode()}{rest.decode()[-1000:]}")
+    took_s, line = until_line(command, 1)
+    if not line.endswith(" ...\n"):
+        raise ChildError(f"{command[1]} began with {line}")
     return took_s
 
 
@@ -110,6 +102,18 @@ def time_guide(options: Options) -> Section:
     )
     rows = (_row("wall time", 8.0, used), memory)
     return Section(title=f"Guide from {options.recordings} recordings of 60 s", rows=rows)
+
+
+def time_large_guide(options: Options) -> Section:
+    """Wall time and memory of `plimsoll guide` on many small recordings."""
+    say(f"writing {options.many_recordings} small recordings")
+    with _folder("many-") as folder:
+        write_copies(folder, options.many_recordings)
+        say("plimsoll guide of them, twice")
+        used = [run_child([COMMAND, "guide", folder], watch_memory=True) for _ in range(2)]
+    memory = Row(name="peak memory", unit="MiB", ours=[one.memory_bytes_max / 2**20 for one in used])
+    title = f"Guide from {options.many_recordings} recordings of {SHORT_S} s"
+    return Section(title=title, rows=(_row("wall time", 100.0, used), memory))
 
 
 def time_compare(options: Options) -> Section:

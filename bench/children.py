@@ -10,10 +10,17 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+UNWRITTEN = "PYTHONDONTWRITEBYTECODE"
+
+
+def environment() -> dict[str, str]:
+    """What children inherit: without what would have Python compile Plimsoll each time, which no user's does."""
+    return {name: value for name, value in os.environ.items() if name != UNWRITTEN}
 
 
 class ChildError(Exception):
@@ -64,7 +71,9 @@ def run_child(
         stdin.write(given)
         stdin.seek(0)
         began_s = time.monotonic()
-        process = subprocess.Popen([str(word) for word in words], stdin=stdin, stdout=stdout, stderr=stderr)
+        process = subprocess.Popen(
+            [str(word) for word in words], stdin=stdin, stdout=stdout, stderr=stderr, env=environment()
+        )
         with _watched(process.pid, watch_memory) as peak:
             beside(process.pid)
             _, status, usage = os.wait4(process.pid, 0)
@@ -82,6 +91,38 @@ def run_child(
         memory_bytes_max=max(peak, default=0),
         output=output,
     )
+
+
+def until_line(words: Sequence[str | Path], ordinal: int, given: Mapping[str, str] | None = None) -> tuple[float, str]:
+    """Runs a command until it has written so many lines to standard error, and ends it.
+
+    Args:
+        words: The command.
+        ordinal: Which line is waited for: 1, 2, …
+        given: Variables that it has besides; None for none.
+
+    Returns:
+        How long that took, seconds, and the line.
+
+    Raises:
+        ChildError: It ended before.
+    """
+    began_s = time.monotonic()
+    with subprocess.Popen(
+        [str(word) for word in words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**environment(), **(given or {})},
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        lines = [process.stderr.readline() for _ in range(ordinal)]
+        took_s = time.monotonic() - began_s
+        process.terminate()
+        process.stderr.read()
+    if not lines[-1]:
+        raise ChildError(f"{words[0]} ended before line {ordinal}: {''.join(lines)}")
+    return took_s, lines[-1]
 
 
 @contextmanager

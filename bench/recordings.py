@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,13 @@ from numpy.typing import NDArray
 
 from plimsoll.record import frames
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
+from plimsoll.record.files import document_bytes, mark_of
 from plimsoll.record.level import Level
 from plimsoll.record.model import EngineAccount, Outcome, SystemRecord, TrialRecord, Verdict, Window, WorkloadRecord
-from plimsoll.record.store import write_recording
+from plimsoll.record.store import read_recording, write_recording
 
 SECONDS = 60
+SHORT_S = 5
 SYSTEMS = ("a", "b", "c", "d", "e")
 WORKLOADS = (("read-only", "oltp_read_only"), ("read-write", "oltp_read_write"))
 LEVELS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -54,12 +57,47 @@ class _Cell:
 
 def write_study(folder: Path, count: int, systems: Sequence[str] = SYSTEMS) -> None:
     """Writes so many recordings, each of 60 s, below a folder."""
+    for position, cell in enumerate(_cells(count, systems)):
+        completed, tables = _measured(cell.workload[1], cell.connections, position // len(LEVELS) % VARIANTS)
+        write_recording(folder, _trial(cell, position), _environment(cell), _outcome(completed), **tables)
+
+
+def write_copies(folder: Path, count: int) -> None:
+    """Writes one recording of `SHORT_S`, and as many more below a folder that say the same of other trials.
+
+    Their tables are links to those of the first: 10,000 recordings are written in seconds and take the room of one.
+    """
+    cells = _cells(count, SYSTEMS)
+    first = next(cells)
+    completed, tables = _measured(first.workload[1], first.connections, 0)
+    short = {name: _short(table) for name, table in tables.items()}
+    outcome, environment = _outcome(completed[:SHORT_S], SHORT_S), _environment(first)
+    made = write_recording(folder, _trial(first, 0, SHORT_S), environment, outcome, **short)
+    files = read_recording(made).outcome.files
+    for position, cell in enumerate(cells, start=1):
+        trial = _trial(cell, position, SHORT_S)
+        copy = made.with_name(trial.trial_id)
+        copy.mkdir()
+        for name in files.keys() - {"trial.json"}:
+            os.link(made / name, copy / name)
+        document = document_bytes(trial)
+        marks = {**files, "trial.json": mark_of(document)}
+        (copy / "trial.json").write_bytes(document)
+        (copy / "outcome.json").write_bytes(document_bytes(outcome.model_copy(update={"files": marks})))
+
+
+def _cells(count: int, systems: Sequence[str]) -> Iterator[_Cell]:
     per_repetition = len(systems) * len(WORKLOADS) * len(LEVELS)
     repetitions = range(-(-count // per_repetition))
     cells = (_Cell(s, w, c, r) for r, s, w, c in itertools.product(repetitions, systems, WORKLOADS, LEVELS))
-    for position, cell in enumerate(itertools.islice(cells, count)):
-        completed, tables = _measured(cell.workload[1], cell.connections, position // len(LEVELS) % VARIANTS)
-        write_recording(folder, _trial(cell, position), _environment(cell), _outcome(completed), **tables)
+    return itertools.islice(cells, count)
+
+
+def _short(table: pl.DataFrame) -> pl.DataFrame:
+    """What a table says of the first `SHORT_S` seconds."""
+    if "unix_s" in table.columns:
+        return table.filter(pl.col("unix_s") < BEGAN_UNIX_S + SHORT_S)
+    return table.filter(pl.col("interval") < SHORT_S)
 
 
 @functools.cache
@@ -77,7 +115,7 @@ def _measured(kind: str, connections: int, variant: int) -> tuple[NDArray[np.int
     return completed, tables
 
 
-def _trial(cell: _Cell, position: int) -> TrialRecord:
+def _trial(cell: _Cell, position: int, seconds: int = SECONDS) -> TrialRecord:
     name, kind = cell.workload
     return TrialRecord(
         trial_id=f"{cell.system}-{name}-c{cell.connections}-r{cell.repetition}",
@@ -87,7 +125,7 @@ def _trial(cell: _Cell, position: int) -> TrialRecord:
         level=Level(connections=cell.connections),
         repetition=cell.repetition,
         position=position,
-        duration_s=SECONDS,
+        duration_s=seconds,
     )
 
 
@@ -106,17 +144,17 @@ def _environment(cell: _Cell) -> Environment:
     return Environment(host=host, instances=(instance,), client=ClientFacts(on_server_host=True))
 
 
-def _outcome(completed: NDArray[np.int64]) -> Outcome:
+def _outcome(completed: NDArray[np.int64], seconds: int = SECONDS) -> Outcome:
     account = EngineAccount(
         started_unix_s=BEGAN_UNIX_S,
-        duration_s=SECONDS,
+        duration_s=seconds,
         offered_count=int(completed.sum()),
         unfinished_count=0,
         client_user_s=1.0,
         client_system_s=5.0,
         client_memory_bytes_max=10_000_000,
     )
-    return Outcome(verdict=Verdict.COMPLETE, window=Window(first=0, last=SECONDS - 1), account=account)
+    return Outcome(verdict=Verdict.COMPLETE, window=Window(first=0, last=seconds - 1), account=account)
 
 
 def _intervals(completed: NDArray[np.int64], kind: str) -> pl.DataFrame:

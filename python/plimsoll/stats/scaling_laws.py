@@ -133,7 +133,7 @@ def fit(levels: Levels, law: Law) -> Fitted:
 
 def _linearised(levels: Levels, law: Law) -> Floats:
     """N / X = a + b (N - 1) + c N (N - 1) with a, b, c >= 0, in relative errors."""
-    from scipy.optimize import nnls
+    from plimsoll.stats.special import nnls
 
     n = levels.connections
     columns = np.stack([np.ones_like(n), n - 1, n * (n - 1)], axis=1)[:, : 1 + law.shape_count]

@@ -1,8 +1,8 @@
-"""Distribution functions and their inverses: scipy's compiled functions, without the rest of `scipy.special`.
+"""Distribution functions, their inverses and non-negative least squares: scipy's, without the packages around them.
 
-Importing that package takes a fifth of what a command takes to answer: it imports all of numpy, its Fortran compiler
-included, to support arrays of other libraries. The functions here are the same objects. Deliberately not here: what
-they are used for.
+Importing `scipy.special` or `scipy.optimize` takes a fifth of what a command takes to answer, each: to support arrays
+of other libraries they import all of numpy, its Fortran compiler included. The functions here are the same objects.
+Deliberately not here: what they are used for.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-_PACKAGE = "scipy.special"
 
-
-def _compiled() -> Any:
-    """The module that holds the functions.
+def _without_package(package: str, module: str) -> Any:
+    """A module of a package, or the package where it has no such module.
 
     It can only be imported below its package, so a package without content stands in for that meanwhile. Whoever
-    imports `scipy.special` later gets the real one.
+    imports the package later gets the real one.
     """
-    spec = None if _PACKAGE in sys.modules else find_spec(_PACKAGE)
+    spec = None if package in sys.modules else find_spec(package)
     if spec is None or spec.submodule_search_locations is None:
-        return import_module(_PACKAGE)
-    package = sys.modules[_PACKAGE] = ModuleType(_PACKAGE)
-    package.__path__ = list(spec.submodule_search_locations)
+        return import_module(package)
+    empty = sys.modules[package] = ModuleType(package)
+    empty.__path__ = list(spec.submodule_search_locations)
     try:
-        return import_module(f"{_PACKAGE}._ufuncs")
+        return import_module(f"{package}.{module}")
     except ImportError:  # scipy keeps them elsewhere
-        del sys.modules[_PACKAGE]
-        return import_module(_PACKAGE)
+        del sys.modules[package]
+        return import_module(package)
     finally:
-        if sys.modules.get(_PACKAGE) is package:
-            del sys.modules[_PACKAGE]
+        if sys.modules.get(package) is empty:
+            del sys.modules[package]
 
 
-_functions = _compiled()
+_functions = _without_package("scipy.special", "_ufuncs")
 
 betaincinv, gammainc, gammaincc = _functions.betaincinv, _functions.gammainc, _functions.gammaincc
 chdtri, fdtrc, fdtri = _functions.chdtri, _functions.fdtrc, _functions.fdtri
 ndtr, ndtri, nctdtrinc = _functions.ndtr, _functions.ndtri, _functions.nctdtrinc
 stdtr, stdtrit = _functions.stdtr, _functions.stdtrit
+
+nnls = _without_package("scipy.optimize", "_nnls").nnls

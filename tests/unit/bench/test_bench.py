@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench import __main__ as command
-from bench.children import ChildError, run_child
+from bench.children import ChildError, run_child, until_line
 from bench.ratios import bounded, interleaved
 from bench.report import BY_HAND, Report
 from bench.rows import Goal, Row, Section
 
 from plimsoll.drive.executable import find_engine
 from plimsoll.errors import HostError
-from plimsoll.record.store import read_study
+from plimsoll.record.store import intact_outcome, read_study
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +95,15 @@ def test_a_child_is_measured() -> None:
     assert 50e6 < used.memory_bytes_max < 90e6
 
 
+def test_a_child_is_ended_at_a_line() -> None:
+    code = "import os, sys, time\nfor word in ('one', os.environ['WORD'], 'three'): print(word, file=sys.stderr)"
+    took_s, line = until_line([sys.executable, "-c", f"{code}\ntime.sleep(600)"], 2, {"WORD": "two"})
+    assert line == "two\n"
+    assert 0 < took_s < 600
+    with pytest.raises(ChildError, match="ended before line 4: one\ntwo\nthree"):
+        until_line([sys.executable, "-c", code], 4, {"WORD": "two"})
+
+
 def test_a_child_that_fails_says_why() -> None:
     with pytest.raises(ChildError, match="ended with 3: no such thing"):
         run_child([sys.executable, "-c", "import sys; sys.stderr.write('no such thing'); sys.exit(3)"])
@@ -110,6 +119,20 @@ def test_made_up_recordings_can_be_read(tmp_path: Path) -> None:
     histograms = study.recordings[0].histograms()
     assert histograms is not None
     assert histograms.height == SECONDS * 4
+
+
+def test_copies_of_a_recording_can_be_read(tmp_path: Path) -> None:
+    from bench.recordings import SHORT_S, write_copies
+
+    write_copies(tmp_path, 120)
+    study = read_study(tmp_path)
+    assert not study.damaged
+    assert len({one.trial.trial_id for one in study.recordings}) == 120
+    assert {one.trial.repetition for one in study.recordings} == {0, 1}
+    for one in (study.recordings[0], study.recordings[-1]):
+        assert intact_outcome(one.path) == one.outcome
+        assert (intervals := one.intervals()) is not None
+        assert intervals.height == SHORT_S
 
 
 def test_what_was_measured_by_hand_is_the_end_of_the_page() -> None:

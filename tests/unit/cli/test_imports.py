@@ -112,6 +112,7 @@ def test_sizing_for_a_rate_imports_neither_the_guide_nor_what_reads_logs(tmp_pat
     imported = _imported(tmp_path, "size", "study", "--tps", "100")
     assert "plimsoll.guide.size_terminal" in imported
     assert not imported & (DRAWING | CONNECTING | {"fsspec", "pandas", "pyarrow", "sqlglot", "plimsoll.learn"})
+    assert not imported & {"numpy.f2py", "scipy.optimize", "scipy.special"}
     assert not _of("guide", imported) & {"content", "html", "level_tables", "markdown", "terminal"}
 
 
