@@ -37,7 +37,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[CapacityObjective]:
     """The objectives that runs are judged by; the load itself is made up."""
     found: list[CapacityObjective] = []
 
-    def judge(_recording: object, role: RunRole, objective: CapacityObjective) -> CapacityRun:
+    def judge(_recording: object, role: RunRole, objective: CapacityObjective, _machines: object) -> CapacityRun:
         found.append(objective)
         facts: dict[str, Any] = {"throughput_tps": 500.0, "over_ratio": 0.0, "duration_s": 60.0}
         return CapacityRun(role=role, connections=8, rate_tps=500.0, verdict=RunVerdict.UNDECIDED, **facts)
