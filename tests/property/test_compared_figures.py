@@ -71,7 +71,7 @@ def test_in_a_duet_the_ratio_of_the_turns_parts_the_figures(
 ) -> None:
     ratio = LogRatio(value=sum(rounds), variance=MeanVariance(0.01, 5), repetitions=3, basis=None, method="made")
     sample = Sample(base, system, turns=Turns(ratio, dict(enumerate(rounds))))
-    (one,) = judged([sample], design, 0.05)
+    (one,) = judged([sample], design, 0.05, [None])
     assert one.ratio is not None
     assert one.base_value is not None
     assert one.system_value is not None
