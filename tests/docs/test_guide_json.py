@@ -7,7 +7,7 @@ import json
 import jsonschema
 import pytest
 from write_guide_docs import documents, meanings
-from write_json_docs import PRINTED
+from write_json_docs import PRINTED, file_name
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import ANALYSIS_FORMAT, Analysis
@@ -25,7 +25,7 @@ DESCRIBED = [
     (kind, page)
     for page, kinds in (
         ("guide-json.md", documents(Analysis)),
-        *((f"{command}-json.md", printed.kinds) for command, printed in PRINTED.items()),
+        *((f"{file_name(command)}-json.md", printed.kinds) for command, printed in PRINTED.items()),
     )
     for kind in kinds
 ]
