@@ -14,7 +14,7 @@ from pathlib import Path
 from bench.clients import Engine, Sysbench, front_door
 from plimsoll.servers.control import connect
 from plimsoll.servers.directory import sweep
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from plimsoll.spec.oltp import OltpKind, WorkloadSpec
 from plimsoll.spec.target import Target
 

@@ -23,7 +23,7 @@ from plimsoll.drive.executable import LocalLauncher
 from plimsoll.drive.plans import sources, trial_line
 from plimsoll.drive.protocol import Done, Interval
 from plimsoll.drive.ray_cluster.cluster import RayCluster, RayLauncher
-from plimsoll.drive.shared import DriverPlace, SharedDriver
+from plimsoll.drive.shared_run import DriverPlace, SharedDriver
 from plimsoll.run.calibrate import fake_server, shapes_of
 from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.target import Target, Tls

@@ -16,7 +16,7 @@ from bench.ground import BASE
 from bench.options import Options, say
 from bench.rows import Goal, Row, Section
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from plimsoll.telemetry.sampler import Sampler
 from plimsoll.telemetry.standard import WatchedInstance, trial_samplers
 

@@ -19,7 +19,7 @@ from bench.rows import Goal, Row, Section
 from bench.server_alone import ServerAlone
 from plimsoll.servers.control import connect
 from plimsoll.servers.directory import sweep
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from plimsoll.spec.target import Target
 from plimsoll.spec.tpcc import TpccSpec
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import typer.main
 from write_guide_docs import guide_json_markdown, guide_json_schema
+from write_json_docs import JSON_PAGES
 from write_study_docs import study_file_markdown
-from write_trial_docs import trial_json_markdown, trial_json_schema
 from write_warning_docs import warnings_markdown
 
 from plimsoll.cli.help import COMMANDS, OPTIONS, by_panel
@@ -151,9 +151,8 @@ GENERATED = {
     "docs/guide-json.md": guide_json_markdown,
     "docs/guide.schema.json": guide_json_schema,
     "docs/study-file.md": study_file_markdown,
-    "docs/trial-json.md": trial_json_markdown,
-    "docs/trial.schema.json": trial_json_schema,
     "docs/warnings.md": warnings_markdown,
+    **JSON_PAGES,
 }
 """Every generated file with what makes its text."""
 

@@ -1,4 +1,4 @@
-"""docs/guide-json.md, docs/trial-json.md and their schemas say what these documents hold, every field of them."""
+"""docs/guide-json.md, the pages of what commands print with --json, and their schemas say what documents hold."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 import jsonschema
 import pytest
 from write_guide_docs import documents, meanings
+from write_json_docs import PRINTED, file_name
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.answers.trial_result import TrialResult
 from plimsoll.analyse.model import ANALYSIS_FORMAT, Analysis
 from plimsoll.record.document import Document
 from support.analyses import hostile_analysis, measured_analysis
@@ -23,8 +23,11 @@ SCHEMA = json.loads((ROOT / "docs" / "guide.schema.json").read_text(encoding="ut
 
 DESCRIBED = [
     (kind, page)
-    for page, root in (("guide-json.md", Analysis), ("trial-json.md", TrialResult))
-    for kind in documents(root)
+    for page, kinds in (
+        ("guide-json.md", documents(Analysis)),
+        *((f"{file_name(command)}-json.md", printed.kinds) for command, printed in PRINTED.items()),
+    )
+    for kind in kinds
 ]
 
 

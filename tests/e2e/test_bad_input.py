@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.target import parse_target
 from support.command import assert_one_clear_message, plimsoll, real_server
 
@@ -221,7 +221,7 @@ def test_a_full_disk_while_loading(tmp_path: Path) -> None:
             pytest.fail("this needs the right to mount a tmpfs")
         pytest.skip("SKIPPED: no right to mount a tmpfs")
     try:
-        from plimsoll.servers.managed import ManagedSpec
+        from plimsoll.servers.managed_server import ManagedSpec
 
         spec = ManagedSpec(
             profile="bare", buffer_pool_bytes=64 * 2**20, allow_tmpfs=True, options={"innodb_log_file_size": 2**24}

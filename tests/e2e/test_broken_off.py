@@ -18,7 +18,7 @@ from plimsoll.drive.protocol import Progress
 from plimsoll.errors import HostError, TargetError
 from plimsoll.run.single import SingleRun, run_single
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.workloads import Workload
 from support.command import assert_one_clear_message, engines_of, plimsoll, real_server, start
 from support.waiting import until

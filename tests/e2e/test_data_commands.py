@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import assert_one_clear_message, connecting, login, plimsoll, start
 from support.servers import mysql_in_endure, running_server
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from plimsoll.drive.engine import LocalDriver
@@ -13,15 +14,18 @@ from plimsoll.drive.protocol import Interval
 from plimsoll.run.calibrate import fake_server, shapes_of
 from plimsoll.run.single import SingleRun, run_single
 from plimsoll.run.system_data import DataKeeper
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.target import Target
 from plimsoll.spec.workloads import StatementsSpec
 from support.command import login, plimsoll
+from support.repository import ROOT
 from support.servers import running_server
 
 __all__ = ["running_server"]
 pytestmark = pytest.mark.e2e
+
+SCHEMA = json.loads((ROOT / "docs" / "doctor.schema.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +45,7 @@ def test_the_machine_is_looked_at() -> None:
 
 def test_strictness_follows_from_the_findings() -> None:
     ran = plimsoll("doctor", "--strict", "--json")
+    jsonschema.validate(json.loads(ran.stdout), SCHEMA)
     found = [finding for check in json.loads(ran.stdout) for finding in check["findings"]]
     refused = [one for one in found if one["severity"] != "context"]
     assert ran.returncode == (3 if refused else 0), ran.stderr
@@ -50,6 +55,7 @@ def test_strictness_follows_from_the_findings() -> None:
 def test_the_clients_limit_is_measured_kept_and_compared_with(tmp_path: Path) -> None:
     words = ["--workload", "oltp_point_select", "--connections", "4", "--duration", "1s"]
     ran = plimsoll("doctor", "--client", *words, "--json")
+    jsonschema.validate(json.loads(ran.stdout), SCHEMA)
     assert ran.returncode == 0, ran.stderr
     by_tcp, by_socket = json.loads(ran.stdout)
     assert (by_tcp["by_socket"], by_socket["by_socket"]) == (False, True)

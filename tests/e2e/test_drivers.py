@@ -15,7 +15,7 @@ from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.executable import LocalLauncher, find_engine
 from plimsoll.drive.plans import sources, trial_line
 from plimsoll.drive.protocol import Interval
-from plimsoll.drive.shared import DriverPlace, SharedDriver
+from plimsoll.drive.shared_run import DriverPlace, SharedDriver
 from plimsoll.errors import HostError, InvalidTrialError
 from plimsoll.hosts.openssh import SshLauncher
 from plimsoll.record.model import DriverRecord

@@ -12,7 +12,7 @@ from plimsoll.errors import TargetError
 from plimsoll.guide.build import analyse_folder
 from plimsoll.record.store import read_study
 from plimsoll.servers.control import ControlConnection, connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.target import Target, parse_target
 from support.certificates import Authority, Files
 from support.command import assert_one_clear_message, plimsoll

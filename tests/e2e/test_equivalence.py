@@ -13,7 +13,7 @@ from plimsoll.run.instance import managed_instance
 from plimsoll.run.survey import Surveyor
 from plimsoll.run.system_data import DataKeeper
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.oltp import WorkloadSpec
 from support.servers import FLAVOURS, StartServer, server_base, start_server
 

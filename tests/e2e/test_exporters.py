@@ -11,7 +11,7 @@ import pytest
 
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.telemetry.exporters.sampler import Exporter, ExporterSampler
 from plimsoll.telemetry.sampler import Sample
 from plimsoll.telemetry.server_status import ServerStatusSampler

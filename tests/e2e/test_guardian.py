@@ -20,7 +20,7 @@ from plimsoll.servers.control import connect
 from plimsoll.servers.directory import sweep
 from plimsoll.servers.freezing import OWN_FOLDER
 from plimsoll.servers.guardian import ORPHAN_GRACE_S
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.servers.marked_directory import MARKER, environment_of
 from support.processes import exists
 from support.servers import MYSQL_IN_ENDURE, StartServer, bare_spec, server_base, server_command, start_server
@@ -32,9 +32,9 @@ pytestmark = pytest.mark.e2e
 OWNER = """
 import sys, time
 from pathlib import Path
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.servers.marked_directory import MARKER
-from plimsoll.servers.managed import ManagedSpec
+from plimsoll.servers.managed_server import ManagedSpec
 spec = ManagedSpec(server=sys.argv[2], profile="bare", buffer_pool_bytes=64 * 2**20)
 server = ManagedServer.create(name="owned", spec=spec, base_dir=Path(sys.argv[1]))
 if sys.argv[3] in ("start", "freeze"):

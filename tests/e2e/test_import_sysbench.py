@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.record.store import read_study
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import assert_one_clear_message, plimsoll, real_server
 
 pytestmark = pytest.mark.e2e

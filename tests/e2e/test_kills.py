@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.servers.freezing import OWN_FOLDER
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import COMMAND
 from support.servers import bare_spec, missing
 from support.slow_logs import Client, Ran, in_transaction, mariadb_slow_log

@@ -21,7 +21,7 @@ from plimsoll.drive.executable import Launcher, LocalLauncher, find_engine
 from plimsoll.drive.plans import sources, trial_line
 from plimsoll.drive.protocol import Done, EngineMessage, Hello, Interval
 from plimsoll.drive.ray_cluster.cluster import CLIENT_METHOD, GCS_METHOD, RayCluster, RayLauncher, asks_for_token
-from plimsoll.drive.shared import DriverPlace, SharedDriver
+from plimsoll.drive.shared_run import DriverPlace, SharedDriver
 from plimsoll.errors import HostError, InvalidTrialError, SpecError
 from plimsoll.hosts.openssh import SshLauncher
 from plimsoll.record.store import read_study

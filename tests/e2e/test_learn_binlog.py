@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import plimsoll
 from support.servers import FLAVOURS, StartServer, server_base, start_server
 

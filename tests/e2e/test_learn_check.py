@@ -11,7 +11,7 @@ import pytest
 
 from plimsoll.servers.capture import CAPTURES
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import plimsoll, start
 from support.servers import MYSQL_IN_ENDURE, StartServer, server_base, server_command, start_server
 from support.waiting import until

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from plimsoll.servers.control import ControlConnection, connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import plimsoll
 from support.servers import FLAVOURS, StartServer, server_base, start_server
 

@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.servers.capture import CAPTURES
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import plimsoll
 from support.servers import StartServer, server_base, server_command, start_server
 

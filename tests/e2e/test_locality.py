@@ -16,7 +16,7 @@ import pytest
 from plimsoll.record.store import read_study
 from plimsoll.servers.control import connect
 from plimsoll.servers.locality import FarEnd, Locality, Where, far_end_of, locate
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.target import Target, Tls
 from support.command import plimsoll
 from support.forwarder import forwarder

@@ -12,7 +12,7 @@ import pytest
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import login, plimsoll, real_server
 
 pytestmark = pytest.mark.e2e

@@ -21,7 +21,7 @@ from pydantic import SecretStr
 from plimsoll.errors import TargetError
 from plimsoll.servers.command import find_server
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.target import Target, Tls
 from support.servers import FLAVOURS, bare_spec, server_base, server_command
 from support.waiting import until
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.e2e
 STARTS_A_SERVER = """
 import sys, os
 from pathlib import Path
-from plimsoll.servers import managed
+from plimsoll.servers import managed_server
 from plimsoll.servers.control import connect
 
 def write_so_that_it_is_skipped(path, text):

@@ -17,7 +17,7 @@ from plimsoll.learn.schema_model import ColumnFacts, SchemaFacts, TableFacts
 from plimsoll.learn.workload_text import schema_sql
 from plimsoll.run.schema import read_schema, read_schema_file, tables_of, write_schema
 from plimsoll.servers.control import ControlConnection, connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.learned import domain
 from support.servers import running_server
 

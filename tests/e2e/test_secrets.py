@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import plimsoll, real_server, start
 from support.waiting import until
 

@@ -11,7 +11,7 @@ from plimsoll.servers import data_copy
 from plimsoll.servers.control import connect
 from plimsoll.servers.data_facts import tables_bytes
 from plimsoll.servers.facts import huge_pages_bytes, huge_pages_fault
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.paths import ROLES, Role
 from support.loop_mount import mounted
 from support.servers import FLAVOURS, StartServer, bare_spec, server_base, start_server

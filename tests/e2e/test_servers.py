@@ -17,7 +17,7 @@ from plimsoll.analyse.explain.equivalence_model import Durability, DurabilityKin
 from plimsoll.errors import HostError, SpecError, TargetError
 from plimsoll.servers.control import connect
 from plimsoll.servers.facts import instance_facts
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from plimsoll.servers.option_file import Profile
 from plimsoll.servers.settle import settle
 from plimsoll.telemetry.device import busy_ratio, device_busy_ms

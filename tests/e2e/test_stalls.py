@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import login, plimsoll, real_server, start
 from support.waiting_load import write_waiting_load
 

@@ -13,7 +13,7 @@ from plimsoll.record.store import read_study
 from plimsoll.run.instance import Instance
 from plimsoll.run.replicas import refuse_different_replicas, unfit_roles
 from plimsoll.servers.control import ControlConnection
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.servers.replication.links import disconnect, replica_status, start_replica, wait_until_applied
 from plimsoll.servers.replication.model import ReplicationAccount, place_of
 from plimsoll.spec.study import parse_study

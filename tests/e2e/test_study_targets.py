@@ -17,7 +17,7 @@ from plimsoll.run.events import DataProgressed, EnvironmentChanged, SystemBegan,
 from plimsoll.run.running_servers import MAKING, RESETTING, missing_privileges
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.facts import instance_facts
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.target import Target
 from support.command import plimsoll
 from support.servers import StartServer, bare_spec, mysql_in_endure, running_server, server_base, start_server

@@ -13,7 +13,7 @@ import pytest
 
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import Recording, read_study
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import assert_one_clear_message, plimsoll, real_server, start
 from support.waiting import until
 

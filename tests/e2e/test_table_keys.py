@@ -10,7 +10,7 @@ import pytest
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.run.system_data import DataKeeper
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.workloads import StatementsSpec
 from support.command import assert_one_clear_message, connecting, login, plimsoll, start
 from support.servers import running_server

@@ -13,7 +13,7 @@ import pytest
 from plimsoll.hosts.local import telemetry_frame
 from plimsoll.record.frames import TELEMETRY
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.telemetry.sampler import Collector, matches
 from plimsoll.telemetry.server_status import READ_LIMIT_S, ServerStatusSampler
 from plimsoll.telemetry.server_waits import SummariesSampler, WaitsSampler

@@ -12,7 +12,7 @@ from plimsoll.record.model import State, Verdict
 from plimsoll.record.store import read_study
 from plimsoll.run.events import DataProgressed, StateBegan, read_events
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import assert_one_clear_message, connecting, login, plimsoll, real_server, start
 from support.servers import mysql_in_endure, running_server, server_base
 from support.waiting import until

@@ -14,7 +14,7 @@ import pytest
 from plimsoll.errors import HostError
 from plimsoll.run.preflight import refuse_before_start
 from plimsoll.servers.control import connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.study import parse_study
 from support.command import login, plimsoll, real_server, start
 

@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.record.model import RECORD_FORMAT, Verdict
 from plimsoll.record.store import Recording, read_study
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from support.command import assert_one_clear_message, connecting, plimsoll, real_server, start
 
 pytestmark = pytest.mark.e2e

@@ -16,7 +16,7 @@ from plimsoll.drive.protocol import Done, Interval
 from plimsoll.record.store import read_study
 from plimsoll.run.system_data import DataKeeper
 from plimsoll.servers.control import ControlConnection, connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.workloads import StatementsSpec, reader
 from support.command import plimsoll
 from support.repository import ROOT

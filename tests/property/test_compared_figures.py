@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.analyse.answers.compare import compare_sides
+from plimsoll.analyse.answers.compare_cells import Sample, Turns
 from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide
-from plimsoll.analyse.answers.compared_cells import Sample, Turns
-from plimsoll.analyse.answers.compared_sides import Design, Side
-from plimsoll.analyse.answers.compared_verdicts import judged
+from plimsoll.analyse.answers.compare_sides import Design, Side
+from plimsoll.analyse.answers.compare_verdicts import judged
 from plimsoll.analyse.study.comparison import LogRatio
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.guide.compare import compare_table

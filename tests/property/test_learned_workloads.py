@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from plimsoll.learn.learned import learned, summary_of
+from plimsoll.learn.learned_load import learned, summary_of
 from plimsoll.learn.schema_model import ColumnFacts, IndexFacts, SchemaFacts, TableFacts
 from plimsoll.spec.workload_file import parse_workload
 from support.logged import Logged, Value, write_statements

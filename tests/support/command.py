@@ -13,7 +13,7 @@ import pytest
 
 from plimsoll.errors import HostError
 from plimsoll.servers.command import find_server
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from support.forked_commands import run_forked
 
 COMMAND = Path(sys.executable).parent / "plimsoll"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from plimsoll.errors import HostError
-from plimsoll.servers.managed import free_port
+from plimsoll.servers.managed_server import free_port
 from plimsoll.spec.target import Target
 from plimsoll.telemetry.exporters.page import fetch_page
 from support.servers import missing

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from plimsoll.servers.managed import free_port
+from plimsoll.servers.managed_server import free_port
 from support.servers import server_command
 
 PASSWORD = "hooks-only-0451"

@@ -10,7 +10,7 @@ import pytest
 
 from plimsoll.servers.command import find_server
 from plimsoll.servers.control import ControlConnection, connect
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.servers.replication.links import dialect
 from support.servers import bare_spec, server_command
 

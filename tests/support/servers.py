@@ -14,7 +14,7 @@ import pytest
 
 from plimsoll.errors import HostError
 from plimsoll.servers.command import find_server
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 
 MYSQL_VARIABLE = "PLIMSOLL_TEST_MYSQLD"
 FLAVOURS = ("mariadb", "mysql")

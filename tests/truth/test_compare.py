@@ -12,8 +12,8 @@ import pytest
 
 from plimsoll.analyse.answers.compare import compare_sides
 from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric
-from plimsoll.analyse.answers.compared_sides import Design, Side
-from plimsoll.analyse.answers.compared_verdicts import GateRule
+from plimsoll.analyse.answers.compare_sides import Design, Side
+from plimsoll.analyse.answers.compare_verdicts import GateRule
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment

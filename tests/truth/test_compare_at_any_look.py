@@ -12,8 +12,8 @@ import pytest
 
 from plimsoll.analyse.answers.compare import compare_sides
 from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric
-from plimsoll.analyse.answers.compared_sides import Design, Side
-from plimsoll.analyse.answers.compared_verdicts import GateRule
+from plimsoll.analyse.answers.compare_sides import Design, Side
+from plimsoll.analyse.answers.compare_verdicts import GateRule
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.sequential import CellKey, decided_after, questions, values_of_cells
 from plimsoll.analyse.trial.trial_summary import TrialSummary

@@ -14,8 +14,8 @@ import pytest
 
 from plimsoll.analyse.answers.compare import compare_sides
 from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide, GateOutcome, Metric, Sessions
-from plimsoll.analyse.answers.compared_sides import Side, design_of_two_studies
-from plimsoll.analyse.answers.compared_verdicts import GateRule
+from plimsoll.analyse.answers.compare_sides import Side, design_of_two_studies
+from plimsoll.analyse.answers.compare_verdicts import GateRule
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from plimsoll.analyse.answers.compared_cells import Sample, Turns, samples_together
-from plimsoll.analyse.answers.compared_sides import Design
+from plimsoll.analyse.answers.compare_cells import Sample, Turns, samples_together
+from plimsoll.analyse.answers.compare_sides import Design
 from plimsoll.analyse.study.cell_model import SpreadKind
 from plimsoll.analyse.study.comparison import LogRatio
 from plimsoll.analyse.study.duets import estimate

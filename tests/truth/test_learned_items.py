@@ -15,7 +15,7 @@ import pytest
 
 from plimsoll.learn.create_table import read_create_tables
 from plimsoll.learn.item_relations import ItemRelations, item_relations
-from plimsoll.learn.learned import learned, summary_of
+from plimsoll.learn.learned_load import learned, summary_of
 from plimsoll.learn.relations import Observed, Place, relations_of
 from plimsoll.learn.transactions import Loop, Structure
 from plimsoll.spec.workload_file import parse_workload

@@ -13,7 +13,7 @@ from plimsoll.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from plimsoll.analyse.answers.compare_model import CompareAnswer
-    from plimsoll.analyse.answers.compared_verdicts import GateRule
+    from plimsoll.analyse.answers.compare_verdicts import GateRule
 
 _UNDECIDED = "undecided"
 OPEN = 7
@@ -156,7 +156,7 @@ def _rules(written: list[str], pass_if: str | None) -> tuple[list[GateRule], int
 
 def _rule(written: str) -> GateRule:
     from plimsoll.analyse.answers.compare_model import Metric
-    from plimsoll.analyse.answers.compared_verdicts import GateRule
+    from plimsoll.analyse.answers.compare_verdicts import GateRule
     from plimsoll.errors import SpecError
 
     name, colon, limit = written.partition(":")

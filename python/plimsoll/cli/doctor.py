@@ -105,7 +105,7 @@ def doctor(
         resolved = managed.target if managed else None if target is None else login.target(target)
         shapes = shapes_of(spec, resolved)
     limits = _calibrated(spec, shapes, levels, duration_s)
-    typer.echo(json.dumps([one.model_dump() for one in limits], indent=2) if as_json else _limits_text(spec, limits))
+    typer.echo(_as_json(limits) if as_json else _limits_text(spec, limits))
 
 
 def _look(spec: Workload | None, target: str | None, server: str, login: Login, *, strict: bool, as_json: bool) -> None:
@@ -127,13 +127,15 @@ def _look(spec: Workload | None, target: str | None, server: str, login: Login, 
 
 def _looked_at(instance: Instance | None, *, as_json: bool) -> list[Check]:
     """Everything that was looked at, told."""
-    from dataclasses import asdict
-
     from plimsoll.run.checkup import checks
 
     found = list(checks(instance))
-    typer.echo(json.dumps([asdict(one) for one in found], indent=2) if as_json else _checks_text(found))
+    typer.echo(_as_json(found) if as_json else _checks_text(found))
     return found
+
+
+def _as_json(found: Sequence[Check] | Sequence[ClientLimit]) -> str:
+    return json.dumps([one.model_dump(mode="json") for one in found], indent=2)
 
 
 def _checks_text(found: list[Check]) -> str:

@@ -27,7 +27,7 @@ from plimsoll.cli.streams import say_connecting, say_first
 if TYPE_CHECKING:
     from plimsoll.guide.html import Page
     from plimsoll.learn.fidelity_model import Fidelity
-    from plimsoll.learn.learned import Learned
+    from plimsoll.learn.learned_load import Learned
     from plimsoll.learn.report_model import DigestReport, LogReport, SourceFacts
     from plimsoll.run.fidelity import Check
     from plimsoll.run.learned_folder import LearnedFolder
@@ -283,7 +283,7 @@ def _learned(
     from plimsoll.cli.progress import read_with_progress
     from plimsoll.errors import DamagedInputError, SpecError
     from plimsoll.guide.files import write_texts
-    from plimsoll.learn.learned import learned, summary_of
+    from plimsoll.learn.learned_load import learned, summary_of
     from plimsoll.learn.names import without_names
     from plimsoll.run.learning import schema_of
 
@@ -313,7 +313,7 @@ def _write(found: Learned, to: Path) -> None:
     from plimsoll.cli.streams import show
     from plimsoll.guide.files import write_texts
     from plimsoll.guide.html import page_terminal
-    from plimsoll.guide.learned import learned_page
+    from plimsoll.guide.learned_load import learned_page
     from plimsoll.run.learning import files_of
 
     write_texts(to, files_of(found) | _report_files(found.report), "what was learned", is_private=True)
@@ -555,7 +555,7 @@ def _checked(learned: LearnedFolder, wanted: Check) -> Fidelity:
 
 
 def _fidelity_report(found: Fidelity, folder: Path) -> Report:
-    from plimsoll.guide.learned import fidelity_page
+    from plimsoll.guide.learned_load import fidelity_page
     from plimsoll.run.learned_folder import WORKLOAD, checked_workload
 
     return Report(

@@ -24,7 +24,7 @@ from typing import IO, Any, Literal, Protocol, TypeVar
 
 from pydantic import ValidationError
 
-from plimsoll.analyse.findings.recorded import NO_PROGRESS
+from plimsoll.analyse.findings.recording_warnings import NO_PROGRESS
 from plimsoll.drive.executable import ENGINE, EngineProcess, Launcher, LocalLauncher, ended, silent, unreached
 from plimsoll.drive.plans import relay_line
 from plimsoll.drive.protocol import (

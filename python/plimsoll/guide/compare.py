@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
+from plimsoll.analyse.answers.compare_capacities import place_of
 from plimsoll.analyse.answers.compare_model import (
     CapacityComparison,
     CellComparison,
@@ -25,7 +26,6 @@ from plimsoll.analyse.answers.compare_model import (
     MetricComparison,
     Sessions,
 )
-from plimsoll.analyse.answers.compared_capacities import place_of
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.findings.limits import unlike_figures
 from plimsoll.analyse.study.cell_model import SpreadKind

@@ -13,7 +13,7 @@ from plimsoll.analyse.study.workloads import FidelityKind, LearnedFrom
 from plimsoll.guide.sections import Section
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
 from plimsoll.learn.fidelity_model import GOALS
-from plimsoll.spec.learned import FigureKind
+from plimsoll.spec.learned_section import FigureKind
 from plimsoll.units import format_duration, format_percent
 from plimsoll.wording import counted
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.analyse.answers.compare_model import ComparedSide, Sessions
-from plimsoll.analyse.answers.compared_sides import Design, Side, design_of_two_studies
+from plimsoll.analyse.answers.compare_sides import Design, Side, design_of_two_studies
 from plimsoll.analyse.study.environments import apart
 from plimsoll.analyse.study.sequential import questions
 from plimsoll.analyse.trial.trial_summary import TrialSummary, compared_trial, counting

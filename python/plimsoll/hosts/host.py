@@ -17,7 +17,7 @@ import polars as pl
 from plimsoll.clocks import ClockOffset
 from plimsoll.record.environment import StorageFacts
 from plimsoll.servers.data_copy import Copied
-from plimsoll.servers.managed import ManagedSpec
+from plimsoll.servers.managed_server import ManagedSpec
 from plimsoll.servers.option_file import MachineSizes, OptionFile
 from plimsoll.servers.storage import FlushTimes
 from plimsoll.spec.target import Target
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Server(Protocol):
-    """A server that Plimsoll made on a host; each member means what it does in `servers.managed.ManagedServer`."""
+    """A server that Plimsoll made on a host; each member means what it does in `ManagedServer`."""
 
     @property
     def target(self) -> Target:

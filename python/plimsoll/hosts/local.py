@@ -13,7 +13,7 @@ import polars as pl
 from plimsoll.clocks import SAME_CLOCK, ClockOffset
 from plimsoll.hosts.host import Collecting, Host, Server, Wanted
 from plimsoll.record.frames import TELEMETRY
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from plimsoll.servers.option_file import MachineSizes
 from plimsoll.servers.storage import FlushTimes
 from plimsoll.telemetry.host import CpuSampler, FrequencySampler

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from plimsoll.errors import HostError
 from plimsoll.regular_file import read_regular
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from plimsoll.servers.option_file import MachineSizes
 from plimsoll.servers.storage import FlushTimes
 from plimsoll.telemetry.sampler import Collector, Columns

@@ -44,7 +44,7 @@ from plimsoll.private_folder import PrivateFolder
 from plimsoll.record.environment import StorageFacts
 from plimsoll.servers.data_copy import Copied
 from plimsoll.servers.facts import host_facts
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from plimsoll.servers.option_file import MachineSizes, OptionFile
 from plimsoll.servers.storage import FlushTimes
 from plimsoll.spec.target import Target

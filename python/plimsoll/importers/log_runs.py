@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from plimsoll.analyse.findings.recorded import REPETITIONS_MAY_DIFFER
+from plimsoll.analyse.findings.recording_warnings import REPETITIONS_MAY_DIFFER
 from plimsoll.importers.log_places import Place, Placing
 from plimsoll.importers.text_files import FAULTS_SHOWN_MAX, Unread, raise_faults
 from plimsoll.importers.trials import ImportedTrial, SkippedLog

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from plimsoll.analyse.findings.recorded import LOG_CUT_SHORT
+from plimsoll.analyse.findings.recording_warnings import LOG_CUT_SHORT
 from plimsoll.errors import SpecError
 from plimsoll.importers.log_places import LogOptions, Place, Placing
 from plimsoll.importers.log_runs import (

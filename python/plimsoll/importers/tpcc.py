@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from plimsoll.analyse.findings.recorded import LOG_CUT_SHORT
+from plimsoll.analyse.findings.recording_warnings import LOG_CUT_SHORT
 from plimsoll.errors import SpecError
 from plimsoll.importers.dbt2 import Dbt2ReportReader, is_mix_line, read_mix, runs_of_folders
 from plimsoll.importers.go_tpc import GoTpcReader

@@ -33,7 +33,7 @@ from plimsoll.learn.report import COUNTED, errors_by_number
 from plimsoll.learn.report_model import LogReport, TemplateFigures, TypeFigures
 from plimsoll.learn.sql_tree import canonical
 from plimsoll.learn.transactions import DATA_KINDS, Templates, TypeTotals, folded, seen_in
-from plimsoll.spec.learned import FigureKind
+from plimsoll.spec.learned_section import FigureKind
 from plimsoll.spec.workload_file import WorkloadFile
 
 DEADLOCK, LOCK_WAIT = 1213, 1205

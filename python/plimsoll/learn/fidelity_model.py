@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from plimsoll.record.document import Document
-from plimsoll.spec.learned import FigureKind
+from plimsoll.spec.learned_section import FigureKind
 
 FIDELITY_FORMAT: Final = 1
 """Version of this schema."""

@@ -2,7 +2,7 @@
 
 `[learned]` is put into the text of a workload file without any other change. TOML is by tomlkit. CREATE TABLE is for
 people and for whoever reads plans, and valid on both servers; Plimsoll makes its tables from the workload file.
-Deliberately not here: what is in a file (`workload`), what `[learned]` means (`plimsoll.spec.learned`), and rows.
+Deliberately not here: what is in a file (`workload`), what `[learned]` means (`spec.learned_section`), and rows.
 """
 
 from __future__ import annotations

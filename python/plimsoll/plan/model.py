@@ -21,6 +21,8 @@ class PlannedTrial(Document):
 
     Attributes:
         trial_id: A readable name and a hash of the trial's own inputs: what else a study holds does not change it.
+        system: Name of the system that it measures.
+        workload: Name of its workload.
         instances: How many servers the system has.
         connections: Of all instances together, as is `rate_tps`.
         rate_tps: Transactions per second to offer; None where each connection goes at its own pace.
@@ -66,6 +68,8 @@ class PlannedSearch(Document):
 
     Attributes:
         search_id: A readable name and a hash of what all its trials have in common.
+        system: Whose capacity is searched.
+        workload: Under which.
         repetition: 0, 1, 2, …
         block: As that of a trial.
     """
@@ -99,8 +103,11 @@ class Plan(Document):
     """All trials of a study in the order in which they run.
 
     Attributes:
+        plan_format: Version of this document.
+        study: Name of the study.
         searches: For capacities, in the order in which they run.
         trials: Those of searches as far as they are known.
+        estimates: What it is expected to take.
         former_ids: Ids of trials that were recorded under an earlier rule, by the ids that they would have now.
         fitted: How repetitions were reduced to fit the budget; None where they were not.
     """

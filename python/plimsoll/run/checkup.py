@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.analyse.explain.durability import durability_of
@@ -15,6 +14,7 @@ from plimsoll.analyse.findings.machine import Demand, Moment, Readiness, Readine
 from plimsoll.analyse.findings.options import FLUSH_MS_OF_A_DEVICE
 from plimsoll.drive.executable import engine_version
 from plimsoll.errors import HostError
+from plimsoll.record.document import Document
 from plimsoll.record.environment import HostFacts, InstanceFacts
 from plimsoll.run.instance import Instance
 from plimsoll.run.readiness import ReadinessFinding, in_words, machine_readiness, servers_readiness
@@ -28,13 +28,13 @@ _WANTED = Demand(connections=4096)
 """The largest levels that people measure have some thousands of connections."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Document):
     """One thing that was looked at.
 
     Attributes:
+        name: What was looked at.
         found: What it is.
-        advice: What to do about it; None when it is as it should be, or `findings` say it.
+        advice: What to do about it; null when it is as it should be, or `findings` say it.
         findings: What is not as it should be, the gravest first.
     """
 
@@ -67,22 +67,26 @@ def checks(instance: Instance | None = None) -> Iterator[Check]:
 
 def _engine() -> Check:
     try:
-        return Check("load engine", engine_version())
+        return Check(name="load engine", found=engine_version())
     except HostError as error:
-        return Check("load engine", "not found", str(error))
+        return Check(name="load engine", found="not found", advice=str(error))
 
 
 def _servers() -> Iterator[Check]:
     for name in ("mariadb", "mysql"):
         try:
-            yield Check(f"{name} server", find_server(name).version_text)
+            yield Check(name=f"{name} server", found=find_server(name).version_text)
         except HostError as error:
-            yield Check(f"{name} server", "not found", f"Needed only for managed servers of that kind: {error}")
+            yield Check(
+                name=f"{name} server",
+                found="not found",
+                advice=f"Needed only for managed servers of that kind: {error}",
+            )
 
 
 def _judged(name: str, found: str, facts: Readiness, *judges: ReadinessCheck) -> Check:
     doubts: list[Doubt] = [doubt for judge in judges for doubt in judge(facts)]
-    return Check(name, found, findings=tuple(in_words(doubt) for doubt in doubts))
+    return Check(name=name, found=found, findings=tuple(in_words(doubt) for doubt in doubts))
 
 
 def _of_machine(facts: Readiness) -> Iterator[Check]:
@@ -111,7 +115,7 @@ def physical_cpus(host: HostFacts, moment: Moment | None) -> Check:
     parts = {"socket": host.cpu_sockets, "core": host.cpu_cores, "hardware thread": host.cpu_threads}
     shape = ", ".join(counted(count, part) if count else f"unknown {part}s" for part, count in parts.items())
     if host.virtualisation == "none":
-        return Check("physical CPUs", f"no hypervisor: {shape} are those of the machine")
+        return Check(name="physical CPUs", found=f"no hypervisor: {shape} are those of the machine")
     since = None if moment is None else moment.steal_ratio_since_boot
     steal = (
         "unknown"
@@ -124,11 +128,11 @@ def physical_cpus(host: HostFacts, moment: Moment | None) -> Check:
     else:
         known, unknown = f"hypervisor {host.virtualisation}; it shows {shape}", "H"
     return Check(
-        "physical CPUs",
-        f"{known}; steal {steal}",
-        f"{unknown}ow many physical CPUs are behind these, and with how many other guests they are shared, cannot be"
-        " seen from inside a guest; ask the provider. Steal shows it only while others use them, and some hypervisors"
-        " hide it.",
+        name="physical CPUs",
+        found=f"{known}; steal {steal}",
+        advice=f"{unknown}ow many physical CPUs are behind these, and with how many other guests they are shared,"
+        " cannot be seen from inside a guest; ask the provider. Steal shows it only while others use them, and some"
+        " hypervisors hide it.",
     )
 
 
@@ -149,11 +153,11 @@ def _memory(host: HostFacts) -> str:
 
 def _pressure(host: HostFacts) -> Check:
     if host.pressure_stall_information:
-        return Check("pressure stall information", "available")
+        return Check(name="pressure stall information", found="available")
     return Check(
-        "pressure stall information",
-        "missing",
-        "Boot with psi=1 to record pressure stall information for CPU, memory and disk.",
+        name="pressure stall information",
+        found="missing",
+        advice="Boot with psi=1 to record pressure stall information for CPU, memory and disk.",
     )
 
 
@@ -173,13 +177,15 @@ def _flush(folder: Path) -> Check:
     try:
         times = measure_flush(folder)
     except HostError as error:
-        return Check("flush", "cannot be timed", str(error))
+        return Check(name="flush", found="cannot be timed", advice=str(error))
     found = f"{format_ms(times.ms_median)} for a small write that must be durable, in {folder}"
     if times.ms_median < FLUSH_MS_OF_A_DEVICE:
         return Check(
-            "flush", found, "No device is that fast: flushes are probably not durable here. Choose another data_dir."
+            name="flush",
+            found=found,
+            advice="No device is that fast: flushes are probably not durable here. Choose another data_dir.",
         )
-    return Check("flush", found)
+    return Check(name="flush", found=found)
 
 
 def _of_server(facts: Readiness) -> Iterator[Check]:
@@ -193,7 +199,7 @@ def _of_server(facts: Readiness) -> Iterator[Check]:
     yield _judged("redo log", "unknown" if redo is None else format_bytes(redo), facts, servers.small_redo_log)
     yield _judged("durability", _durability(server), facts, servers.durability)
     found = ", ".join(f"{name} {variables[name]}" for name in _LIMITS if name in variables)
-    yield Check("limits of the server", found or "unknown")
+    yield Check(name="limits of the server", found=found or "unknown")
     places = [one for one in facts.placements if one.shared_cpus]
     where = "share CPUs" if places else "apart" if facts.placements else "not on this machine, or not shown"
     yield _judged("client and server", where, facts, machine.shared_cpus)

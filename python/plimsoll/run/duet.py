@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from plimsoll.analyse.findings.recorded import NOT_WARM_AT_LIMIT
+from plimsoll.analyse.findings.recording_warnings import NOT_WARM_AT_LIMIT
 from plimsoll.analyse.study.duets import Begun, ResponseTimes, TurnEnds, begun_in
 from plimsoll.analyse.trial.histograms import SparseHistogram
 from plimsoll.drive.engine import Driver, EngineRun

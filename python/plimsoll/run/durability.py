@@ -23,7 +23,7 @@ from plimsoll.record.fault_tests import DurabilityRecord, FaultOutcome, SettingO
 from plimsoll.run.ledger_load import LedgerLoad, read_ledger_tables
 from plimsoll.servers.control import connect
 from plimsoll.servers.directory import default_base_dir, make_base_dir, sweep
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from plimsoll.spec.fault_tests import DurabilitySetting, DurabilitySpec, FaultKind
 from plimsoll.units import printable
 

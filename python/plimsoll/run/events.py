@@ -30,6 +30,7 @@ class AnswerProgressed(Document):
     """What a study that goes on until its answer is decided knows after a repetition, in a duet after a round.
 
     Attributes:
+        type: Names the event.
         is_duet: Repetitions are rounds.
         repetitions: So many are complete.
         is_decided: Nothing is open; the study ends.
@@ -54,7 +55,11 @@ class DuetProgressed(Document):
     """How two systems of a duet compare so far.
 
     Attributes:
-        system: What is compared, with `base`.
+        type: Names the event.
+        workload: Under which they compare.
+        connections: The level.
+        base: What is compared with.
+        system: What is compared.
         pair_count: Pairs of turns of the running round that count so far; None between rounds.
         pairs_planned: Of each round.
         rounds_count: Rounds that are over.
@@ -145,6 +150,8 @@ class RatioSoFar(Document):
     """How two systems compare by their ramps so far.
 
     Attributes:
+        base: What is compared with.
+        system: What is compared.
         ratio: Of what `system` bears to what `base` does.
         low: Lower end of its interval, which holds at every look; None while there is none.
         high: Upper end.
@@ -163,6 +170,9 @@ class RampsCompared(Document):
     """How systems compare by the pairs of ramps so far.
 
     Attributes:
+        type: Names the event.
+        workload: Under which they climb.
+        repetition: Of their searches: 0, 1, 2, …
         pair_count: So many pairs.
         ratios: Every two systems.
         remaining_s: About how long it will take at most.

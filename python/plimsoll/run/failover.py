@@ -36,7 +36,7 @@ from plimsoll.run.ledger_load import LedgerLoad, read_ledger_tables
 from plimsoll.servers.command import find_server
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.directory import default_base_dir, sweep
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from plimsoll.servers.option_file import FlavourName
 from plimsoll.servers.replication.links import (
     dialect,

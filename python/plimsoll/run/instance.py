@@ -23,7 +23,7 @@ from plimsoll.hosts.local import HERE
 from plimsoll.record.environment import StorageFacts
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.locality import find_listening, locate
-from plimsoll.servers.managed import ManagedSpec
+from plimsoll.servers.managed_server import ManagedSpec
 from plimsoll.servers.option_file import OptionFile
 from plimsoll.servers.server_process import full_disk
 from plimsoll.servers.settle import settle

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from plimsoll.errors import SpecError
-from plimsoll.learn.learned import Learned
+from plimsoll.learn.learned_load import Learned
 from plimsoll.learn.schema_model import SchemaFacts
 from plimsoll.learn.workload_text import period_of, with_learned
 from plimsoll.run.schema import read_schema, read_schema_file

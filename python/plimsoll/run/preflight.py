@@ -21,7 +21,7 @@ from plimsoll.analyse.findings.machine import Readiness
 from plimsoll.analyse.findings.systems import differences_words
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.drive.engine import Driver
-from plimsoll.drive.shared import SharedDriver
+from plimsoll.drive.shared_run import SharedDriver
 from plimsoll.errors import Fault, HostError, SpecError, within
 from plimsoll.hosts.host import Host
 from plimsoll.hosts.local import HERE
@@ -60,7 +60,7 @@ from plimsoll.run.target_system import exporters_of
 from plimsoll.servers.control import check_files
 from plimsoll.servers.directory import default_base_dir
 from plimsoll.servers.facts import host_facts, usable_memory_bytes
-from plimsoll.servers.managed import pool_bytes_of
+from plimsoll.servers.managed_server import pool_bytes_of
 from plimsoll.servers.placement import InstancePlacement, Topology, instance_placements, read_topology
 from plimsoll.spec.factors import placed
 from plimsoll.spec.hooks import all_hooks

@@ -14,7 +14,6 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.analyse.findings.catalogue import rank_of
@@ -25,6 +24,7 @@ from plimsoll.errors import HostError
 from plimsoll.hosts.host import Host
 from plimsoll.hosts.local import HERE
 from plimsoll.plan.disk import data_bytes
+from plimsoll.record.document import Document
 from plimsoll.record.environment import HostFacts, InstanceFacts, PlacementFacts
 from plimsoll.record.model import TrialWarning
 from plimsoll.run.instance import Instance, located, managed_spec
@@ -53,8 +53,7 @@ from plimsoll.spec.workloads import StatementsSpec, Workload
 from plimsoll.units import parse_size_bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadinessFinding:
+class ReadinessFinding(Document):
     """A finding in words.
 
     Attributes:

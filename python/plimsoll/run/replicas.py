@@ -23,7 +23,7 @@ from plimsoll.run.system_data import ANSWER_LIMIT_S, side_by_side, tables_there
 from plimsoll.servers import data_copy
 from plimsoll.servers.command import find_server
 from plimsoll.servers.control import ControlConnection, connect
-from plimsoll.servers.managed import ManagedServer, ManagedSpec
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from plimsoll.servers.option_file import MachineSizes
 from plimsoll.servers.placement import InstancePlacement, Topology, choose_cpus, divide_cpus, instance_placements
 from plimsoll.servers.replication.links import dialect, dialect_of, start_replica, use_semisync, wait_until_applied

@@ -18,7 +18,7 @@ from typing import Any
 from plimsoll.drive.plans import SimColumn, SimShape
 from plimsoll.errors import TargetError
 from plimsoll.servers.control import ControlConnection, Reply
-from plimsoll.spec.explained import Explained
+from plimsoll.spec.explain_statements import Explained
 from plimsoll.spec.transactions import ONCE
 from plimsoll.spec.workloads import StatementsSpec
 

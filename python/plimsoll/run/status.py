@@ -51,6 +51,13 @@ class CurrentTrial(Document):
     """A trial under way, as the last events tell it.
 
     Attributes:
+        trial_id: Of it; in a duet of the first system's trial.
+        system: What it measures.
+        workload: Under which load.
+        connections: Of all instances together, as is `rate_tps`.
+        rate_tps: Transactions per second that are offered; null where each connection goes at its own pace.
+        repetition: 0, 1, 2, …
+        position: Its place in the study's order, from 1.
         is_duet: Systems take turns, and the repetition is a round.
         began_unix_s: When it began, wall clock.
         state: None before the first one began.
@@ -92,6 +99,11 @@ class TrialCounts(Document):
     """What became of the planned trials.
 
     Attributes:
+        planned: Trials of the plan.
+        complete: Those whose recordings count.
+        failed: Those that ended with an error.
+        invalid: Those that ended and must not be trusted.
+        interrupted: Those that somebody ended, or that were killed.
         damaged: Recordings that changed since they were written; their trials run again.
         not_run: Those without a recording.
     """
@@ -111,7 +123,12 @@ class TrialCounts(Document):
 
 
 class KeptPart(Document):
-    """A trial that was cut short and whose first part lies in the folder, until the study runs again."""
+    """A trial that was cut short and whose first part lies in the folder, until the study runs again.
+
+    Attributes:
+        folder: Where it lies, in the folder of the study.
+        load_s: How much load it holds, seconds.
+    """
 
     folder: str
     load_s: float
@@ -121,6 +138,10 @@ class StudyStatus(Document):
     """What `study status --json` prints.
 
     Attributes:
+        status_format: Version of this document.
+        study: Name of the study.
+        state: Whether it runs, and if not, why.
+        trials: What became of them.
         reason: What stopped it; None while it runs and when nothing did.
         last_event_unix_s: When it was last heard of, wall clock; None when it never was.
         since_last_event_s: How long ago that is.

@@ -25,7 +25,7 @@ from plimsoll import __version__
 from plimsoll.drive.engine import Driver, LocalDriver, TrialRun
 from plimsoll.drive.executable import Launcher, LocalLauncher, engine_version
 from plimsoll.drive.ray_cluster.cluster import RayCluster, RayLauncher
-from plimsoll.drive.shared import DriverPlace, SharedDriver
+from plimsoll.drive.shared_run import DriverPlace, SharedDriver
 from plimsoll.errors import HostError, TargetError
 from plimsoll.hosts.openssh import SshLauncher
 from plimsoll.record.document import Document
@@ -41,7 +41,7 @@ from plimsoll.servers.facts import host_facts, huge_pages_bytes, instance_facts
 from plimsoll.servers.locality import boot_id
 from plimsoll.servers.placement import placement_facts
 from plimsoll.spec.drivers import ONE_HERE, DriverSpec, driver_names
-from plimsoll.spec.explained import Explained, shipped_statements
+from plimsoll.spec.explain_statements import Explained, shipped_statements
 from plimsoll.spec.target import Target
 from plimsoll.spec.workloads import StatementsSpec, Workload
 
@@ -277,10 +277,12 @@ class ClientLimit(Document):
     """What a client reached where the server was hardly the limit.
 
     Attributes:
+        connections: That drove the load.
         by_socket: Through a unix socket; otherwise over TCP on the loopback address.
         throughput_tps: Transactions per second.
+        statements_per_s: Statements per second.
         cpu_us_per_statement: Processor time of the client for each statement, microseconds.
-        response_ms_p99: The fastest that responses can be with so many connections; None with too few transactions.
+        response_ms_p99: The fastest that responses can be with so many connections; null with too few transactions.
     """
 
     connections: int

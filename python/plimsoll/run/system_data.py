@@ -35,7 +35,7 @@ from plimsoll.servers.command import find_server
 from plimsoll.servers.control import connect
 from plimsoll.servers.data_copy import Copied, Identity, KeptFolder
 from plimsoll.servers.data_facts import tables_bytes
-from plimsoll.servers.managed import ManagedServer, pool_bytes_of
+from plimsoll.servers.managed_server import ManagedServer, pool_bytes_of
 from plimsoll.servers.option_file import Flavour
 from plimsoll.servers.settle import Asked
 from plimsoll.spec.paths import AS_USUAL, TableOptions

@@ -43,7 +43,7 @@ from plimsoll.run.system_data import (
 from plimsoll.servers.command import find_server
 from plimsoll.servers.directory import default_base_dir, make_base_dir, sweep
 from plimsoll.servers.facts import host_facts, usable_memory_bytes
-from plimsoll.servers.managed import ManagedServer, ManagedSpec, measure_machine
+from plimsoll.servers.managed_server import ManagedServer, ManagedSpec, measure_machine
 from plimsoll.servers.option_file import PROFILE_CONNECTIONS, MachineSizes
 from plimsoll.servers.placement import InstancePlacement, instance_placements, read_topology
 from plimsoll.servers.storage import measure_flush, storage_facts

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from plimsoll.analyse.findings.recorded import COLLECT_FAILED, NOT_WARM_AT_LIMIT, TARGET_INTERVAL_MISSED
+from plimsoll.analyse.findings.recording_warnings import COLLECT_FAILED, NOT_WARM_AT_LIMIT, TARGET_INTERVAL_MISSED
 from plimsoll.analyse.trial.steady import INTERVALS_LEAST, half_width_ratio, is_long_enough
 from plimsoll.drive.engine import Driver, TrialRun
 from plimsoll.drive.plans import trial_line

@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 import polars as pl
 
-from plimsoll.analyse.findings.recorded import TELEMETRY_MISSING
+from plimsoll.analyse.findings.recording_warnings import TELEMETRY_MISSING
 from plimsoll.hosts.host import Collecting, Host, Wanted
 from plimsoll.hosts.local import HERE
 from plimsoll.record.environment import ExporterFacts

@@ -14,7 +14,7 @@ from plimsoll.errors import TargetError
 from plimsoll.record.server_facts import ColumnFacts, DataFacts, IndexFacts, PlanStep, StatementPlan, TableFacts
 from plimsoll.servers.control import ControlConnection, Reply
 from plimsoll.servers.settle import Asked
-from plimsoll.spec.explained import Explained
+from plimsoll.spec.explain_statements import Explained
 from plimsoll.units import parse_whole
 
 TABLES_MAX = 64

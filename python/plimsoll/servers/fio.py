@@ -29,7 +29,7 @@ from plimsoll.record.storage import (
 )
 from plimsoll.regular_file import read_regular
 from plimsoll.servers.directory import DATA, InstanceDirectory
-from plimsoll.servers.guarded import Guard
+from plimsoll.servers.guardian_pipe import Guard
 
 MISSING = (
     "fio is not installed, and storage is measured with it; install it (Debian and Ubuntu: apt-get install fio;"

@@ -18,7 +18,7 @@ from typing import Any, get_args
 from plimsoll.errors import TargetError
 from plimsoll.servers.control import UNKNOWN_METHOD, connect
 from plimsoll.servers.directory import DATA, TEMPORARY
-from plimsoll.servers.guarded import Guard
+from plimsoll.servers.guardian_pipe import Guard
 from plimsoll.servers.marked_directory import ELSEWHERE, read_marker
 from plimsoll.spec.paths import Role
 from plimsoll.spec.target import Target

@@ -25,7 +25,7 @@ from plimsoll.errors import Fault, Loc, SpecError, within
 from plimsoll.spec.fields import GENERATOR, ValueName, Written, a_list, faults_of, sound_path
 from plimsoll.spec.generator_plan import generator_plan, reach_faults, sql_type
 from plimsoll.spec.generators import GENERATOR_KEYS, CountedKey, Decimal, Generator
-from plimsoll.spec.learned import CheckedKind, LearnedCheck, LearnedSpec
+from plimsoll.spec.learned_section import CheckedKind, LearnedCheck, LearnedSpec
 from plimsoll.spec.transactions import (
     PARAMETERS_MAX,
     ItemsOf,

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from plimsoll.drive import shared
+from plimsoll.drive import shared_run
 from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.merging import SharedInterval
 from plimsoll.drive.protocol import Done, EngineMessage, EngineWarning, Interval
-from plimsoll.drive.shared import DriverPlace, SharedDriver
+from plimsoll.drive.shared_run import DriverPlace, SharedDriver
 from plimsoll.errors import HostError, InvalidTrialError, TargetError
 from support.drivers import ScriptLauncher
 from support.engines import DONE, HELLO, READY
@@ -127,7 +127,7 @@ def test_a_driver_that_dies_is_named_and_the_others_are_stopped() -> None:
 
 
 def test_a_driver_that_says_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared, "LOST_AFTER_S", 1.0)
+    monkeypatch.setattr(shared_run, "LOST_AFTER_S", 1.0)
     silent = "begin(); say(interval(0)); hear()"
     speaking = "begin()\nfor index in range(600): say(interval(index)); time.sleep(0.1)"
     with pytest.raises(InvalidTrialError, match=r"^driver load1 was lost .*said nothing for 1 s"):

@@ -11,7 +11,7 @@ import pytest
 from plimsoll.analyse.study.workloads import FidelityKind
 from plimsoll.guide.fidelity import within_goals
 from plimsoll.guide.html import page_markdown
-from plimsoll.guide.learned import learned_page
+from plimsoll.guide.learned_load import learned_page
 from plimsoll.guide.log_report import log_page
 from plimsoll.learn.data_model import DataNote
 from plimsoll.learn.profile_model import Profile, StatementProfile, TypeProfile, ValueProfile

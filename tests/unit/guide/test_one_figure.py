@@ -16,7 +16,7 @@ import pytest
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.answers.compare import compare_sides
 from plimsoll.analyse.answers.compare_model import CompareAnswer, ComparedSide, Sessions
-from plimsoll.analyse.answers.compared_sides import Design, Side
+from plimsoll.analyse.answers.compare_sides import Design, Side
 from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Cell

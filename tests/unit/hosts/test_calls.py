@@ -18,7 +18,7 @@ from plimsoll.errors import HostError
 from plimsoll.hosts import agent
 from plimsoll.hosts.calls import plain, plain_arguments, result_type, typed, typed_arguments
 from plimsoll.hosts.ssh import archive
-from plimsoll.servers.managed import ManagedSpec
+from plimsoll.servers.managed_server import ManagedSpec
 from plimsoll.servers.placement import InstancePlacement, refusals
 from plimsoll.servers.storage import storage_facts
 from plimsoll.spec.placement import Share

@@ -19,7 +19,7 @@ from plimsoll.hosts.host import Wanted
 from plimsoll.hosts.ssh import RemoteCollecting
 from plimsoll.record.environment import HostFacts
 from plimsoll.servers.facts import host_facts
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.servers.storage import storage_facts
 from plimsoll.telemetry.sampler import Columns
 from support.scripted_agent import ScriptedAgent

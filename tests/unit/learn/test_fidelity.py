@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.guide.html import page_html, page_markdown
-from plimsoll.guide.learned import fidelity_page
+from plimsoll.guide.learned_load import fidelity_page
 from plimsoll.learn.event_log import EventLog
 from plimsoll.learn.fidelity import LearnedLoad, fidelity_of, kinds_of, model_run, run_statements
 from plimsoll.learn.fidelity_model import CheckConditions, Fidelity, FidelityFigure, LogPeriod

@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.errors import SpecError
 from plimsoll.learn.create_table import read_create_tables
-from plimsoll.learn.learned import Learned, learned, summary_of
+from plimsoll.learn.learned_load import Learned, learned, summary_of
 from plimsoll.learn.schema_model import SchemaFacts
 from plimsoll.learn.sql_tree import canonical
 from plimsoll.run.learning import files_of

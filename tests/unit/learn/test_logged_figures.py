@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.learn.create_table import read_create_tables
-from plimsoll.learn.learned import Learned, learned, summary_of, values_count
+from plimsoll.learn.learned_load import Learned, learned, summary_of, values_count
 from plimsoll.learn.profile_model import Distribution
 from plimsoll.learn.relations import Value
 from support.logged import Logged, write_statements

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plimsoll.learn.create_table import read_create_tables
-from plimsoll.learn.learned import learned, summary_of
+from plimsoll.learn.learned_load import learned, summary_of
 from plimsoll.run.learning import files_of
 from support.logged import Logged, write_statements
 

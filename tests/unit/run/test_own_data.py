@@ -13,7 +13,7 @@ from plimsoll.errors import HostError
 from plimsoll.record.model import DataReset
 from plimsoll.run.system_data import DataKeeper, OwnData, all_together, put_back_together, save_together
 from plimsoll.servers.data_copy import Copied
-from plimsoll.servers.managed import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer
 
 
 def put_back(data: OwnData) -> DataReset:

@@ -15,7 +15,7 @@ import pytest
 
 from plimsoll.errors import HostError
 from plimsoll.servers.directory import InstanceDirectory, sweep
-from plimsoll.servers.guarded import Guard
+from plimsoll.servers.guardian_pipe import Guard
 from plimsoll.servers.marked_directory import MARKER, SERVER_NOTE
 from support.processes import exists
 from support.waiting import until
@@ -158,7 +158,7 @@ OWNER = """
 import sys, time
 from pathlib import Path
 from plimsoll.servers.directory import InstanceDirectory
-from plimsoll.servers.guarded import Guard
+from plimsoll.servers.guardian_pipe import Guard
 from plimsoll.servers.marked_directory import MARKER, SERVER_NOTE
 directory = InstanceDirectory.create(Path(sys.argv[1]), "x", allow_tmpfs=True)
 guard = Guard(directory)

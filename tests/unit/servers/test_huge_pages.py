@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.errors import HostError, TargetError
 from plimsoll.servers.facts import huge_pages_bytes, huge_pages_fault
-from plimsoll.servers.managed import MIB, pool_bytes_of, pool_options, wait_until_loaded
+from plimsoll.servers.managed_server import MIB, pool_bytes_of, pool_options, wait_until_loaded
 from plimsoll.servers.storage import disks_of
 
 

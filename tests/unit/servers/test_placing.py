@@ -15,7 +15,7 @@ import pytest
 from plimsoll.errors import HostError
 from plimsoll.servers import placing
 from plimsoll.servers.directory import InstanceDirectory, sweep
-from plimsoll.servers.guarded import Guard
+from plimsoll.servers.guardian_pipe import Guard
 from plimsoll.servers.placement import InstancePlacement, placement_facts, refused, set_up
 from plimsoll.spec.placement import Share
 from support.placing import classes, cpu_s, cpus_allowed, needs_controllers, needs_two_cpus, nices, own_groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.run.server_answers import drawn_statements
-from plimsoll.spec.explained import shipped_statements
+from plimsoll.spec.explain_statements import shipped_statements
 from plimsoll.spec.oltp import KINDS, WorkloadSpec
 from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.spec.workloads import StatementsSpec, shipped

@@ -51,6 +51,7 @@ class AbSide(Document):
     """What was measured of one side.
 
     Attributes:
+        name: Of the system.
         throughput_tps: Completed transactions per second. None where nothing was measured.
         response_ms_p99: 99th percentile of response time, milliseconds; None where it is not known.
         held_tps: A rate at which the objective held in a steady run, transactions per second; None where none did, and

@@ -2,14 +2,14 @@
 
 The unit is the repetition. Two systems of one study are compared within its repetitions, so that what a repetition has
 in common (the hour, the state of the machine) cancels: paired t on logarithms. Two studies share no repetitions:
-Welch's t. How a machine moves between the times of two studies shows only across sessions (`compared_sides`). Over all
+Welch's t. How a machine moves between the times of two studies shows only across sessions (`compare_sides`). Over all
 cells together the unit is again the repetition: the mean of the logarithms of its cells. Where repetitions are missing
 the intervals are those within single runs, and no verdict is given. Duets are compared by their turns, and studies
-that went on until their answer was decided by intervals that allow that (`compared_cells`). Where the machine was not
-equally fast for both sides there is no verdict (`compared_cells`).
+that went on until their answer was decided by intervals that allow that (`compare_cells`). Where the machine was not
+equally fast for both sides there is no verdict (`compare_cells`).
 
-All verdicts of a metric are corrected together (`compared_verdicts`). p99 is that of each repetition, compared in the
-same way. Capacities are a metric of their own (`compared_capacities`).
+All verdicts of a metric are corrected together (`compare_verdicts`). p99 is that of each repetition, compared in the
+same way. Capacities are a metric of their own (`compare_capacities`).
 """
 
 from __future__ import annotations
@@ -20,22 +20,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from plimsoll import __version__
-from plimsoll.analyse.answers.compare_model import (
-    CapacityComparison,
-    CellComparison,
-    CompareAnswer,
-    Metric,
-    MetricComparison,
-    Sessions,
-)
-from plimsoll.analyse.answers.compared_capacities import (
+from plimsoll.analyse.answers.compare_capacities import (
     capacity_differences,
     capacity_pairs,
     capacity_places,
     compare_capacities,
     objective_label,
 )
-from plimsoll.analyse.answers.compared_cells import (
+from plimsoll.analyse.answers.compare_cells import (
     CellKey,
     ComparedConditions,
     ComparedRatio,
@@ -46,8 +38,16 @@ from plimsoll.analyse.answers.compared_cells import (
     samples_together,
     throughput,
 )
-from plimsoll.analyse.answers.compared_sides import Design, Side, condition_differences, span
-from plimsoll.analyse.answers.compared_verdicts import GatePlace, GateRule, judge_gates, judged
+from plimsoll.analyse.answers.compare_model import (
+    CapacityComparison,
+    CellComparison,
+    CompareAnswer,
+    Metric,
+    MetricComparison,
+    Sessions,
+)
+from plimsoll.analyse.answers.compare_sides import Design, Side, condition_differences, span
+from plimsoll.analyse.answers.compare_verdicts import GatePlace, GateRule, judge_gates, judged
 from plimsoll.analyse.findings.finding_model import Finding, Grade, found, of_verdict
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, SpreadKind
 from plimsoll.analyse.study.cells import level_of

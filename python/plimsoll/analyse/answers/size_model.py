@@ -121,6 +121,7 @@ class LoadAsked(Document):
     """What was asked for.
 
     Attributes:
+        workload: Under which the load is sized.
         demand: Where it is from a log; None where it was named.
         rate_unit: How the answer shows rates: `tps` or `tpm`, as they were asked for.
         tps: Transactions per second to sustain.
@@ -163,6 +164,8 @@ class SystemFit(Document):
     """Whether one system sustains the load, and with what to spare.
 
     Attributes:
+        system: Its name.
+        verdict: Whether it does.
         connections: The level that was judged; None when none could be.
         throughput_tps: What it sustains there.
         interpolated_between: The two measured levels between which it was interpolated; None when measured.
@@ -176,6 +179,7 @@ class SystemFit(Document):
         sustains_tps: What it sustains within the objective by the best estimate, whatever was asked for; None where no
             level or rate meets the objective. It may sustain more where `sustains_is_lower_bound`: higher levels or
             rates were not measured.
+        sustains_is_lower_bound: Higher levels or rates were not measured, so that it may sustain more than that.
         sure_tps: What the next run surely sustains within the objective (lower 95 % prediction limit); None where
             repetitions do not say.
         horizon: Until when it sustains a load that grows; None where the load is not known to.
@@ -213,6 +217,7 @@ class ScaleOut(Document):
     """How many systems of one kind would sustain the load together, under the stated assumption.
 
     Attributes:
+        system: Of this kind.
         count: So many systems.
         connections_each: At this level on each.
         tps_each: What the next run surely sustains there; where it is not shown, the figure that was measured.
@@ -245,6 +250,9 @@ class SizeAnswer(Document):
     """Which systems sustain the load.
 
     Attributes:
+        size_format: Version of this document.
+        study: Name of the study.
+        asked: The load, and what must hold.
         fits: At least one system does; `grade` says how well that is known.
         grade: The best of those that fit; where none does, the worst of all.
         systems: Those that fit first, measured before indicated; then cheapest first when costs are given, otherwise by

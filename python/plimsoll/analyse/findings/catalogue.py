@@ -12,7 +12,7 @@ from plimsoll.analyse.findings import (
     curves,
     machine,
     options,
-    recorded,
+    recording_warnings,
     repetitions,
     runs,
     servers,
@@ -29,7 +29,7 @@ from plimsoll.analyse.findings.doubts import (
 )
 
 _SUBJECTS = (
-    recorded,
+    recording_warnings,
     curves,
     runs,
     machine,

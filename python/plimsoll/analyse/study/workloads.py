@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from plimsoll.record.document import Document
 from plimsoll.record.model import WorkloadRecord
-from plimsoll.spec.learned import FigureKind, LearnedCheck, LearnedSpec
+from plimsoll.spec.learned_section import FigureKind, LearnedCheck, LearnedSpec
 from plimsoll.spec.oltp import reads_only
 from plimsoll.spec.workloads import FILE_BYTES_MAX
 

@@ -13,14 +13,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from plimsoll.analyse.answers.compare_model import (
-    CapacityComparison,
-    ConditionDifference,
-    Metric,
-    MetricComparison,
-    Sessions,
-)
-from plimsoll.analyse.answers.compared_cells import (
+from plimsoll.analyse.answers.compare_cells import (
     ComparedConditions,
     ComparedRatio,
     Sample,
@@ -28,8 +21,15 @@ from plimsoll.analyse.answers.compared_cells import (
     by_session,
     samples_together,
 )
-from plimsoll.analyse.answers.compared_sides import Design, Side
-from plimsoll.analyse.answers.compared_verdicts import GatePlace, TestableRatio, compared, untestable
+from plimsoll.analyse.answers.compare_model import (
+    CapacityComparison,
+    ConditionDifference,
+    Metric,
+    MetricComparison,
+    Sessions,
+)
+from plimsoll.analyse.answers.compare_sides import Design, Side
+from plimsoll.analyse.answers.compare_verdicts import GatePlace, TestableRatio, compared, untestable
 from plimsoll.analyse.study.capacities import (
     capacities,
     capacities_by_repetition,

@@ -25,9 +25,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from plimsoll.analyse.answers.compare_cells import ComparedRatio, Figures, Sample
 from plimsoll.analyse.answers.compare_model import GateOutcome, GateResult, Metric, MetricComparison
-from plimsoll.analyse.answers.compared_cells import ComparedRatio, Figures, Sample
-from plimsoll.analyse.answers.compared_sides import Design
+from plimsoll.analyse.answers.compare_sides import Design
 from plimsoll.analyse.study.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.study.comparison import ALPHA, LogRatio, judge
 from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict

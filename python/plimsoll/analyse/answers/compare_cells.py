@@ -3,7 +3,7 @@
 What a ratio rests on: where repetitions went on until an answer was decided, the confidence sequence of
 `sequential_verdicts`; in a duet the pairs of turns (`duets`); else repetitions, paired within one study and
 independent otherwise; with one run of each the seconds within the runs. Between two studies that were measured one
-after the other, how far sessions lie apart comes on top (`compared_sides`).
+after the other, how far sessions lie apart comes on top (`compare_sides`).
 
 Whether both sides of a comparison met like conditions, in each place and over all of them. Two studies may have trials
 of one id, so what trials met is kept by side.
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from plimsoll.analyse.answers.capacity import met_in_ramps
 from plimsoll.analyse.answers.compare_model import Sessions
-from plimsoll.analyse.answers.compared_sides import Design, Side, session_variance
+from plimsoll.analyse.answers.compare_sides import Design, Side, session_variance
 from plimsoll.analyse.study.capacities import deciding_runs, unlike_sides
 from plimsoll.analyse.study.capacity_model import SystemCapacity
 from plimsoll.analyse.study.cell_model import SpreadKind

@@ -27,7 +27,7 @@ from plimsoll.learn.demand import Demand
 from plimsoll.learn.fidelity import kinds_of
 from plimsoll.learn.fidelity_model import GOALS, Fidelity, FidelityFigure
 from plimsoll.learn.profile_model import Profile
-from plimsoll.spec.learned import FigureKind
+from plimsoll.spec.learned_section import FigureKind
 from plimsoll.units import format_duration, format_number, format_percent
 from plimsoll.wording import counted, counted_are
 

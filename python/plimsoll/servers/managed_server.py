@@ -28,7 +28,7 @@ from plimsoll.servers.control import connect
 from plimsoll.servers.data_copy import Copied
 from plimsoll.servers.directory import InstanceDirectory, default_base_dir
 from plimsoll.servers.facts import usable_memory_bytes
-from plimsoll.servers.guarded import Guard
+from plimsoll.servers.guardian_pipe import Guard
 from plimsoll.servers.option_file import (
     LOOPBACK,
     Flavour,
