@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from plimsoll.analyse.answers.compare_model import CompareAnswer
 from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
 from plimsoll.record.store import write_recording
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
-from support.repository import ROOT
 from unit.analyse.made import measured
 
 NAMES = ("ratio", "low", "high", "verdict", "repetitions_needed")
@@ -186,13 +184,6 @@ def test_words_that_are_too_many_are_answered_by_the_right_form(
     ran = compare(*(word.format(s=study, t=tmp_path) for word in words))
     assert isinstance(ran.exception, SpecError)
     assert str(ran.exception).endswith(form.format(s=study, t=tmp_path))
-
-
-def test_every_field_of_the_json_is_described() -> None:
-    text = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8").split("\n## JSON\n")[1]
-    assert [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")] == list(
-        CompareAnswer.model_fields
-    )
 
 
 @pytest.fixture
