@@ -40,10 +40,10 @@ def write_so_that_it_is_skipped(path, text):
     path.chmod(0o666)
 
 if sys.argv[3] == "lost":
-    managed.write_private = write_so_that_it_is_skipped
+    managed_server.write_private = write_so_that_it_is_skipped
 os.umask(0)
-spec = managed.ManagedSpec(server=sys.argv[2], profile="bare", buffer_pool_bytes=64 * 2**20)
-with managed.ManagedServer.create(name="own", spec=spec, base_dir=Path(sys.argv[1])) as server:
+spec = managed_server.ManagedSpec(server=sys.argv[2], profile="bare", buffer_pool_bytes=64 * 2**20)
+with managed_server.ManagedServer.create(name="own", spec=spec, base_dir=Path(sys.argv[1])) as server:
     for _ in range(2):
         server.start(limit_s=30)
         with connect(server.target) as control:
