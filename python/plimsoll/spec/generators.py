@@ -244,14 +244,17 @@ class Way(Extended):
         Args:
             in_rows: It fills a column; otherwise it makes values of statements, which have no row to follow.
         """
-        if not in_rows and (follows := self._follows_rows()) is not None:
-            yield follows
-        if in_rows and isinstance(self, CountedKey):
-            yield Fault(("generate",), f"{self.generate!r} belongs to values of statements; columns have 'sequence'")
+        misplaced = self._fills_no_column() if in_rows else self._follows_rows()
+        if misplaced is not None:
+            yield misplaced
         yield from self._contradictions()
 
     def _follows_rows(self) -> Fault | None:
         """What keeps it from making values of statements; None where nothing does."""
+        return None
+
+    def _fills_no_column(self) -> Fault | None:
+        """What keeps it from filling columns; None where nothing does."""
         return None
 
     def _contradictions(self) -> Iterator[Fault]:
@@ -425,6 +428,9 @@ class CountedKey(Way):
     generate: Any
     table: str
     column: str | None = None
+
+    def _fills_no_column(self) -> Fault:
+        return Fault(("generate",), f"{self.generate!r} belongs to values of statements; columns have 'sequence'")
 
     def _contradictions(self) -> Iterator[Fault]:
         if self.null_ratio > 0:

@@ -184,8 +184,10 @@ def _compare_cells(
 ) -> tuple[list[CellComparison], MetricComparison | None]:
     """Every cell, and all of them together; of those that met unlike conditions nothing is said."""
     unlike = [conditions.at([key]) for key in cells.keys]
-    unlike.append(conditions.at([cells.keys[index] for index in cells.parts]))
-    of_throughput = judged(cells.throughput, design, equal_within, unlike, overall=cells.overall, parts=cells.parts)
+    over_all = [] if cells.overall is None else [conditions.at([cells.keys[index] for index in cells.parts])]
+    of_throughput = judged(
+        cells.throughput, design, equal_within, [*unlike, *over_all], overall=cells.overall, parts=cells.parts
+    )
     of_response = judged(cells.response, design, equal_within, unlike, higher_is_slower=True)
     found = [
         CellComparison(

@@ -53,7 +53,7 @@ def judged(
         samples: By place.
         design: How the two sides were measured.
         equal_within: Share within which two sides count as equal.
-        unlike: What both sides met at each place, and at all together, where that was not alike.
+        unlike: What both sides met at each place, and last over all where that is one more; None where it was alike.
         overall: All places together, as one more; None for no such.
         parts: Of which places that is the mean, as indexes.
         higher_is_slower: Whether more is worse.
@@ -74,7 +74,7 @@ def judged(
     samples = [*samples, *([overall] if overall is not None else [])]
     return [
         compared(sample, sample.figures(design), found, equal_within=equal_within, unlike=conditions)
-        for sample, found, conditions in zip(samples, verdicts, unlike, strict=False)
+        for sample, found, conditions in zip(samples, verdicts, unlike, strict=True)
     ]
 
 

@@ -218,17 +218,15 @@ def to_measure_again(trials: Sequence[TrialSummary]) -> set[str]:
     Their own throughput plays no part.
     """
     met = disturbances(trials)
-    least: dict[tuple[str, tuple[bool, float]], float] = defaultdict(lambda: math.inf)
+    places: dict[tuple[str, tuple[bool, float]], dict[str, Disturbance]] = defaultdict(dict)
     for one in trials:
         if (own := met.get(one.trial.trial_id)) is not None:
-            place = one.trial.workload.name, one.trial.level.order
-            least[place] = min(least[place], own.slowness)
-    return slow_figures(trials).keys() | {
-        trial_id
-        for one in trials
-        if (own := met.get(trial_id := one.trial.trial_id)) is not None
-        and (is_disturbed(own) or own.slowness > UNLIKE_RATIO * least[one.trial.workload.name, one.trial.level.order])
-    }
+            places[one.trial.workload.name, one.trial.level.order][one.trial.trial_id] = own
+    again = set(slow_figures(trials))
+    for found in places.values():
+        limit = UNLIKE_RATIO * min(one.slowness for one in found.values())
+        again |= {trial_id for trial_id, one in found.items() if is_disturbed(one) or one.slowness > limit}
+    return again
 
 
 def unlike(base: Disturbance | None, system: Disturbance | None) -> UnlikeConditions | None:

@@ -337,15 +337,14 @@ def machine_seconds(
     if takes_turns:
         found = {name: np.full(seconds, np.nanmean(one)) for name, one in found.items()}
     unknown, nothing = np.full(seconds, np.nan), np.zeros(seconds)
-    connections = recording.trial.level.connections
+    connections, own_share = recording.trial.level.connections, min(counts.duration_s / length_s, 1.0)
     in_service = connections if service is None else service.sum_ns / 1e9 / counts.duration_s
-    in_service = (min(in_service, connections) or float(connections)) * min(counts.duration_s / length_s, 1.0)
     return MachineSeconds(
         began_unix_s=began_unix_s,
         host=host,
         cpu_count=cpu_count,
-        in_service=in_service,
-        throughput_tps=counts.throughput_tps * min(counts.duration_s / length_s, 1.0),
+        in_service=(min(in_service, connections) or float(connections)) * own_share,
+        throughput_tps=counts.throughput_tps * own_share,
         server_cpu_s=found["server_cpu_s"],
         server_wait_s=found["server_wait_s"],
         client_cpu_s=found.get("client_cpu_s", nothing),
