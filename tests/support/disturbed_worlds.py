@@ -9,7 +9,7 @@ in it: throughput follows from the model, and what telemetry would have seen is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -86,6 +86,35 @@ def measure(
     return Measured(tps, machines)
 
 
+def measure_duet(
+    world: World, random: np.random.Generator, *, ratio: float = 1.0, connections: int = 4, rounds: int = 5
+) -> Measured:
+    """The same of two systems that take turns within each second of a round, beside the same other programs.
+
+    A side is seen while it runs, so its machine says the mean of the round in each second, as telemetry of frozen
+    servers does. What threads wait differs from round to round by 5 % besides.
+    """
+    others = _others(world, random, rounds)
+    demands = (0.001, 0.001 / ratio)
+    tps = np.zeros((2, rounds))
+    machines: list[list[MachineSeconds]] = [[], []]
+    for number, counts in enumerate(others):
+        turns = [
+            np.array([_second(connections, demand, count, world.weight) for count in counts]) / 2 for demand in demands
+        ]
+        idle = np.clip(CPUS - sum(turn[:, 0] for turn in turns) - counts, 0.0, None)
+        for system, turn in enumerate(turns):
+            seen = _telemetry(turn, counts, connections, random, idle=idle, differs=0.05)
+            means = {
+                name: np.full(SECONDS, getattr(seen, name).mean())
+                for name in ("server_cpu_s", "server_wait_s", "client_cpu_s", "client_wait_s", "free_ratio")
+            }
+            machines[system].append(replace(seen, in_service=connections / 2, **means))
+            noise = np.exp(random.normal(0.0, 0.01) + random.normal(0.0, 0.02, SECONDS))
+            tps[system, number] = (2 * turn[:, 0] / demands[system] * noise).mean()
+    return Measured(tps, machines)
+
+
 def _others(world: World, random: np.random.Generator, trials: int) -> np.ndarray:
     """How many other programs run in each second, shape (trials, seconds)."""
     size = trials * SECONDS
@@ -121,11 +150,23 @@ def _used(runnable: float, others: float) -> float:
     return min(alone, shared)
 
 
-def _telemetry(found: np.ndarray, counts: np.ndarray, connections: int, random: np.random.Generator) -> MachineSeconds:
-    """What the samplers would say: a fifth of the time is the client's, the rest the server's; each with its noise."""
+def _telemetry(
+    found: np.ndarray,
+    counts: np.ndarray,
+    connections: int,
+    random: np.random.Generator,
+    *,
+    idle: np.ndarray | None = None,
+    differs: float = 0.0,
+) -> MachineSeconds:
+    """What the samplers would say: a fifth of the time is the client's, the rest the server's; each with its noise.
+
+    `idle` is given where not only these threads and the other programs run; waits differ by `differs` as a whole.
+    """
     size = len(counts)
-    used, waited = found[:, 0], found[:, 1] * np.exp(random.normal(0.0, 0.1, size))
-    idle = np.clip(CPUS - used - counts, 0.0, None)
+    used = found[:, 0]
+    waited = found[:, 1] * np.exp(random.normal(0.0, 0.1, size) + (random.normal(0.0, differs) if differs else 0.0))
+    idle = np.clip(CPUS - used - counts, 0.0, None) if idle is None else idle
     background = np.abs(random.normal(0.0, 0.02, size))
     return MachineSeconds(
         began_unix_s=1e9,

@@ -11,7 +11,8 @@ from plimsoll.analyse.study.comparison import compare_repetitions
 from plimsoll.analyse.study.conditions import UNLIKE_RATIO, is_disturbed, judged, together, unlike
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import Disturbance
-from support.disturbed_worlds import WORLDS, Measured, World, measure
+from plimsoll.analyse.trial.samples import machine_of_round
+from support.disturbed_worlds import WORLDS, Measured, World, measure, measure_duet
 
 STUDIES = 80
 _NAMED = (RatioVerdict.FASTER, RatioVerdict.SLOWER)
@@ -105,3 +106,40 @@ def test_what_disturbs_a_whole_study_alike_is_not_seen() -> None:
     found = studies(WORLDS["beside both"])
     assert found.too_low > STUDIES
     assert found.marked == 0
+
+
+def duets(world: World, *, ratio: float = 1.0, connections: int = 4, rounds: int = 5) -> Counts:
+    """Absolute figures of systems that took turns; both of a duet are marked, or none."""
+    print("seed 1")
+    random, counts = np.random.default_rng(1), Counts()
+    truth = measure_duet(World(), np.random.default_rng(0), ratio=ratio, connections=connections).tps.mean(axis=1)
+    for _ in range(STUDIES):
+        found = measure_duet(world, random, ratio=ratio, connections=connections, rounds=rounds)
+        both = [machine_of_round(sides) for sides in zip(*found.machines, strict=True)]
+        is_marked = is_disturbed(together(judged(both)))
+        for own, true_tps in zip(found.tps, truth, strict=True):
+            is_low = own.mean() * 1.10 < true_tps
+            counts.marked += is_marked
+            counts.too_low += is_low
+            counts.too_low_unmarked += is_low and not is_marked
+    return counts
+
+
+@pytest.mark.parametrize("connections", [1, 4, 32])
+@pytest.mark.parametrize("rounds", [3, 5, 10])
+def test_a_duet_on_a_calm_machine_is_not_called_disturbed(connections: int, rounds: int) -> None:
+    assert duets(WORLDS["calm"], ratio=1.3, connections=connections, rounds=rounds).marked == 0
+    assert duets(WORLDS["lowest priority"], ratio=1.3, connections=connections, rounds=rounds).marked == 0
+
+
+@pytest.mark.parametrize("name", ["busy", "heavy", "once"])
+def test_figures_of_a_duet_that_are_over_a_tenth_too_low_are_marked(name: str) -> None:
+    found = duets(WORLDS[name])
+    assert found.too_low > STUDIES / 4
+    assert found.too_low_unmarked <= found.too_low * 0.1
+
+
+def test_what_disturbs_all_rounds_of_a_duet_alike_is_not_seen() -> None:
+    found = duets(WORLDS["beside both"])
+    assert found.too_low > STUDIES
+    assert found.marked <= found.too_low * 0.1
