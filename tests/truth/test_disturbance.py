@@ -125,9 +125,8 @@ def duets(world: World, *, ratio: float = 1.0, connections: int = 4, rounds: int
     return counts
 
 
-@pytest.mark.parametrize("connections", [1, 4, 32])
-@pytest.mark.parametrize("rounds", [3, 5, 10])
-def test_a_duet_on_a_calm_machine_is_not_called_disturbed(connections: int, rounds: int) -> None:
+@pytest.mark.parametrize(("rounds", "connections"), [(3, 4), (5, 1), (5, 32), (10, 4)])
+def test_a_duet_on_a_calm_machine_is_not_called_disturbed(rounds: int, connections: int) -> None:
     assert duets(WORLDS["calm"], ratio=1.3, connections=connections, rounds=rounds).marked == 0
     assert duets(WORLDS["lowest priority"], ratio=1.3, connections=connections, rounds=rounds).marked == 0
 
