@@ -93,13 +93,14 @@ def connection_lines(made: ConnectionsRecord, outages: Sequence[OutageRecord]) -
 def stall_lines(stalls: Sequence[StallResult], stalled_ratio: float) -> list[str]:
     """When nothing completed: before all figures, since none of them shows it."""
     from plimsoll.units import format_percent
+    from plimsoll.wording import counted
 
     if not stalls:
         return []
     what = "hardly anything" if any(one.transactions for one in stalls) else "nothing"
     lines = [f"stalled           {what} completed for {format_percent(stalled_ratio)} of the time"]
     for one in stalls[:STALLS_SHOWN]:
-        completed = f"{one.transactions:,} transactions completed"
+        completed = f"{counted(one.transactions, 'transaction')} completed"
         lines.append(f"                  from {one.from_s:.1f} s for {one.to_s - one.from_s:.1f} s: {completed}")
     return lines
 

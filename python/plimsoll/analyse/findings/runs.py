@@ -81,9 +81,8 @@ class Stalled(Observation, kind=THROUGHPUT_STALLED, seen="stalled"):
         share = format_percent(self.stalled_s / self.window_s)
         span = f"{self.stalled_s:.1f} of {self.window_s:.1f} s ({share})"
         where = "" if self.instance is None else f" on {self.instance}"
-        completed = self.completed_count
-        text = f"only {completed:,} transactions completed{where} in" if completed else f"nothing completed{where} for"
-        text = f"{text} {span}"
+        few = f"only {counted(self.completed_count, 'transaction')} completed{where} in {span}"
+        text = few if self.completed_count else f"nothing completed{where} for {span}"
         if self.stalls_count > 1:
             text += f" in {self.stalls_count} stretches; the longest lasted {self.longest_s:.1f} s"
         text += f", from {self.from_s:.1f} s after the start of the load"
