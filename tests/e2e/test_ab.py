@@ -93,7 +93,7 @@ def test_loads_that_two_sides_bear_are_compared_by_ramps_and_go_on_where_they_st
     told, errors = ended.communicate()
     assert ended.returncode == 130, errors
     first, *_ = told.splitlines()
-    assert first.startswith((f"indicated: {FLUSH}=", f"undecided: {FLUSH}="))
+    assert first.startswith(tuple(f"{how}: {FLUSH}=" for how in ("indicated", "undecided", "disturbed"))), first
     assert "times the load of =" in first
     assert left_in(places) == []
 

@@ -108,17 +108,30 @@ def test_a_disturbed_figure_has_no_interval_and_the_other_keeps_its_own() -> Non
     assert peaks["b"].throughput_tps.bounds is None
 
 
+def took_turns(made: Made, against: str, tps: float = 1000.0, started_unix_s: float = STARTED_UNIX_S) -> Made:
+    """The same trial as one side of a round."""
+    account = made.outcome.account
+    assert account is not None
+    pairs = np.random.default_rng(made.trial.repetition).normal(1, 0.01, SECONDS + 2)
+    return replace(
+        made,
+        tables={**made.tables, "turns": turns([int(one) for one in tps * pairs], against=against)},
+        outcome=made.outcome.model_copy(
+            update={"account": account.model_copy(update={"started_unix_s": started_unix_s})}
+        ),
+    )
+
+
+def duet(repetition: int, seconds: Sequence[Second], *, tps: Sequence[float] = (1000.0, 500.0)) -> list[Made]:
+    """A round of the systems a and b."""
+    sides = zip("ab", "ba", tps, strict=True)
+    return [took_turns(trial(name, repetition, seconds, own), other, own) for name, other, own in sides]
+
+
 def test_a_disturbed_round_leaves_a_duet_its_ratio_and_no_absolute_figure_an_interval() -> None:
     """Both systems of a round met the same machine: nothing parts them, and neither did what it can do."""
-    recordings = []
-    for repetition in range(REPETITIONS):
-        seconds = [DISTURBED if repetition == 2 else QUIET] * SECONDS
-        for system, other, tps in (("a", "b", 1000.0), ("b", "a", 500.0)):
-            made = trial(system, repetition, seconds, tps)
-            pairs = np.random.default_rng(repetition).normal(1, 0.01, SECONDS + 2)
-            of_turns = turns([int(one) for one in tps * pairs], against=other)
-            recordings.append(replace(made, tables={**made.tables, "turns": of_turns}))
-    found = analyse("duet", recordings)
+    rounds = [duet(number, [DISTURBED if number == 2 else QUIET] * SECONDS) for number in range(REPETITIONS)]
+    found = analyse("duet", [side for sides in rounds for side in sides])
     (difference, *_) = found.differences
     assert difference.verdict is RatioVerdict.SLOWER
     assert difference.unlike is None
@@ -132,13 +145,31 @@ def test_a_disturbed_round_leaves_a_duet_its_ratio_and_no_absolute_figure_an_int
 
 
 def test_a_duet_on_a_quiet_machine_is_not_disturbed() -> None:
-    sides = []
-    for repetition in range(REPETITIONS):
-        for system, other in (("a", "b"), ("b", "a")):
-            made = trial(system, repetition, [QUIET] * SECONDS)
-            of_turns = turns([1000] * (SECONDS + 2), against=other)
-            sides.append(replace(made, tables={**made.tables, "turns": of_turns}))
+    sides = [side for number in range(REPETITIONS) for side in duet(number, [QUIET] * SECONDS)]
     assert [None if one is None else (one.slow_ratio, one.slowness) for one in met(*sides)] == [(0.0, 1.0)] * 8
+
+
+def test_a_round_in_which_one_side_was_not_sampled_parts_nobody() -> None:
+    """A server may be frozen whenever it would be sampled."""
+    rounds = [duet(number, [DISTURBED if number == 2 else QUIET] * SECONDS) for number in range(REPETITIONS)]
+    rounds[2][1].tables["telemetry"] = rounds[2][1].tables["telemetry"].clear()
+    found = met(*(side for sides in rounds for side in sides))
+    assert [one is None for one in found] == [False] * 4 + [True] * 2 + [False] * 2
+    assert unlike(together(found[::2]), together(found[1::2])) is None
+
+
+def test_rounds_of_two_studies_are_not_taken_for_one() -> None:
+    """Both have a round 0; that of the other study was an hour later, on a busy machine."""
+    earlier = duet(0, [QUIET] * SECONDS)
+    later = [
+        took_turns(one, other, started_unix_s=STARTED_UNIX_S + 3600.0)
+        for one, other in zip(duet(0, [DISTURBED] * SECONDS), "ba", strict=True)
+    ]
+    for one in later:
+        table = one.tables["telemetry"]
+        one.tables["telemetry"] = table.with_columns(unix_s=table["unix_s"] + 3600.0)
+    found = met(*earlier, *later)
+    assert [one is not None and is_disturbed(one) for one in found] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("seconds", [[QUIET] * SECONDS, [DISTURBED] * SECONDS])

@@ -300,6 +300,30 @@ fn one_altered_row_is_found() {
     });
 }
 
+/// The last statement of an engine that was killed may take effect while the rows are counted by many statements.
+#[test]
+fn rows_that_come_while_they_are_counted_are_all_seen_or_none() {
+    on_each_server("st_meanwhile", |_, target| {
+        let plan = plan(target, CHUNK_ROWS);
+        prepare(&plan);
+        let expected = checksums(target);
+        interrupt(target, &["CREATE TABLE kept AS SELECT * FROM listed", "DELETE FROM listed"]);
+        let mut killed = connect(target);
+        killed.query("BEGIN").unwrap();
+        killed.query("INSERT INTO listed SELECT * FROM kept").unwrap();
+        std::thread::scope(|scope| {
+            let goes_on = scope.spawn(|| prepare(&plan));
+            let counts = "SELECT COUNT(*) FROM information_schema.PROCESSLIST \
+                          WHERE DB = DATABASE() AND ID <> CONNECTION_ID() AND INFO LIKE 'SELECT COUNT%FROM `listed`%'";
+            let mut control = connect(target);
+            while value(&mut control, counts) == "0" && !goes_on.is_finished() {}
+            killed.query("COMMIT").unwrap();
+        });
+        assert_eq!(checksums(target), expected);
+        verify(&plan);
+    });
+}
+
 /// A value of a type that servers show otherwise than it was sent must neither be taken for altered nor hide what was.
 #[test]
 fn values_of_every_type_are_compared_as_the_server_shows_them() {

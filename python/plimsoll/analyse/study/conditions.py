@@ -135,25 +135,33 @@ def met_by(trials: Sequence[TrialSummary]) -> list[Disturbance | None]:
     """What each trial met, against the others at its workload and level on the same machine, in their order.
 
     Runs of searches have rates of their own: those under a workload are compared with each other, and so are ramps.
-    Systems that took turns met the same, round by round.
+    Systems that took turns met the same, round by round; nothing is known of a round where it is not of each of them.
     """
-    groups: dict[tuple[object, ...], dict[tuple[object, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
-    for place, one in enumerate(trials):
-        if one.machine is not None:
-            level = one.trial.level.order if one.trial.search_id is None else None
-            is_ramp = one.trial.ramp is not None
-            group = groups[one.machine.host, one.trial.workload.name, level, is_ramp]
-            group[(place,) if one.turns is None else ("round", one.trial.repetition)].append(place)
+    groups: dict[tuple[object, ...], list[tuple[Sequence[int], MachineSeconds]]] = defaultdict(list)
+    for places in _together(trials):
+        machines = [machine for place in places if (machine := trials[place].machine) is not None]
+        if len(machines) == len(places):
+            trial, machine = trials[places[0]].trial, machine_of_round(machines)
+            level = trial.level.order if trial.search_id is None else None
+            groups[machine.host, trial.workload.name, level, trial.ramp is not None].append((places, machine))
     found: list[Disturbance | None] = [None for _ in trials]
     for units in groups.values():
-        machines = [
-            machine_of_round([machine for place in places if (machine := trials[place].machine) is not None])
-            for places in units.values()
-        ]
-        for places, met in zip(units.values(), judged(machines), strict=True):
+        for (places, _), met in zip(units, judged([machine for _, machine in units]), strict=True):
             for place in places:
                 found[place] = met
     return found
+
+
+def _together(trials: Sequence[TrialSummary]) -> Iterable[Sequence[int]]:
+    """The places of trials that met the same: those of a round, which one run of the engine drove; else each alone."""
+    units: dict[object, list[int]] = defaultdict(list)
+    for place, one in enumerate(trials):
+        account, trial = one.outcome.account, one.trial
+        if one.turns is None or account is None:
+            units[place].append(place)
+        else:
+            units[trial.workload.name, trial.level.order, trial.repetition, account.started_unix_s].append(place)
+    return units.values()
 
 
 def judged(machines: Sequence[MachineSeconds]) -> list[Disturbance | None]:
