@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any, TypeAlias
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_AGAIN_S = 0.01
 
 Handler: TypeAlias = Callable[[int, FrameType | None], Any]
 
@@ -24,11 +25,29 @@ def interrupt_once() -> None:
     _install(interrupt)
 
 
-def interrupt(_number: int, _frame: FrameType | None) -> None:
+def interrupt(number: int, frame: FrameType | None) -> None:
     """The handler of a command line: raises KeyboardInterrupt once. Whatever runs after that cleans up."""
+    if _would_be_lost(frame):
+        signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(number))
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        return
     ignore_further()
     say_at_once("stopping; waits until all that it started has ended and is removed")
     raise KeyboardInterrupt
+
+
+def _would_be_lost(frame: FrameType | None) -> bool:
+    """Whether what is raised here is dropped, or becomes another error: in imports, and while objects are removed.
+
+    The machinery of imports drops what is raised in the callbacks of its locks, and a model that is being made calls it
+    an error of its schema.
+    """
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename.startswith("<frozen importlib") or code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def ignore_further() -> None:

@@ -110,8 +110,9 @@ class Place:
         return found + [pid for pid in (self.host.pids() if self.host else []) if pid not in self.idle]
 
     def left(self) -> list[str]:
-        """What is left, in words for people."""
+        """What is left, in words for people: of a report of a bug what it reports."""
         found = [str(path) for name in ("data", "tmp") for path in (self.root / name).iterdir()]
+        found += [path.read_text() for path in (self.root / "tmp").glob("plimsoll-bug-*")]
         if self.host is not None:
             found += [str(path) for path in self.host.disk.iterdir()]
         for pid in self.processes():
