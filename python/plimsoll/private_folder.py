@@ -56,10 +56,14 @@ class PrivateFolder:
         Raises:
             OSError: It cannot be made.
         """
-        remove_left((Path(tempfile.gettempdir()), *([] if parent is None else [parent])))
+        remove_left((temporary_folder(), *([] if parent is None else [parent])))
         self._lock = -1
-        with uninterrupted():
-            self.path = self._made(f"plimsoll-{kind}-", parent)
+        try:
+            with uninterrupted():
+                self.path = self._made(f"plimsoll-{kind}-", parent)
+        except KeyboardInterrupt:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Removes it with all that is in it. May be called again."""
@@ -101,6 +105,12 @@ class PrivateFolder:
                     raise
             else:
                 return path
+
+
+def temporary_folder() -> Path:
+    """The system's own. The first time Python asks for it, it makes a file there and removes it."""
+    with uninterrupted():
+        return Path(tempfile.gettempdir())
 
 
 def remove_left(parents: Iterable[Path]) -> tuple[Path, ...]:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -137,6 +138,21 @@ def test_another_run_that_takes_a_new_folder_for_left_gets_it(tmp_path: Path, mo
     with PrivateFolder("sim", tmp_path) as folder:
         assert taken[0] != folder
         assert folder.exists()
+
+
+def test_one_that_is_interrupted_while_it_is_made_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = tempfile.mkdtemp
+
+    def interrupted(prefix: str, dir: Path) -> str:  # noqa: A002 - as it is called
+        signal.raise_signal(signal.SIGINT)
+        return make(prefix=prefix, dir=dir)
+
+    monkeypatch.setattr("tempfile.mkdtemp", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        PrivateFolder("log", tmp_path)
+    assert [one.name for one in tmp_path.iterdir()] == ["system"]
 
 
 def test_its_removal_is_not_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

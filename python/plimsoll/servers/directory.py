@@ -17,14 +17,13 @@ import os
 import re
 import secrets
 import stat
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.private_folder import remove_left
+from plimsoll.private_folder import remove_left, temporary_folder
 from plimsoll.servers import freezing
 from plimsoll.servers.marked_directory import (
     ELSEWHERE,
@@ -345,7 +344,7 @@ def sweep(base_dir: Path, *, grace_s: float = _TERM_GRACE_S) -> tuple[Path, ...]
     Returns:
         The directories of instances that were removed.
     """
-    remove_left((Path(tempfile.gettempdir()), base_dir))
+    remove_left((temporary_folder(), base_dir))
     try:
         entries = sorted(base_dir.iterdir())
     except OSError:

@@ -12,6 +12,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use serde_json::{Value, json};
 
 const CHUNK_ROWS: u64 = 50_000;
+const KILLED_ROWS: u64 = 150_000;
 const NAMES: [&str; 3] = ["numbered", "listed", "bare"];
 
 fn sequence(first: i64, step: i64) -> Value {
@@ -127,8 +128,6 @@ fn interrupt(target: &Target, lost: &[&str]) {
         control.query(sql).unwrap();
     }
 }
-
-const KILLED_ROWS: u64 = 150_000;
 
 /// Not a test by itself: the process that the next one starts, which dies in the middle of loading.
 #[test]
@@ -300,26 +299,23 @@ fn one_altered_row_is_found() {
     });
 }
 
-/// The last statement of an engine that was killed may take effect while the rows are counted by many statements.
 #[test]
 fn rows_that_come_while_they_are_counted_are_all_seen_or_none() {
     on_each_server("st_meanwhile", |_, target| {
         let plan = plan(target, CHUNK_ROWS);
         prepare(&plan);
-        let expected = checksums(target);
-        interrupt(target, &["CREATE TABLE kept AS SELECT * FROM listed", "DELETE FROM listed"]);
+        interrupt(target, &["CREATE TABLE kept AS SELECT * FROM listed"]);
         let mut killed = connect(target);
+        killed.query("DELETE FROM listed").unwrap();
         killed.query("BEGIN").unwrap();
         killed.query("INSERT INTO listed SELECT * FROM kept").unwrap();
         std::thread::scope(|scope| {
             let goes_on = scope.spawn(|| prepare(&plan));
             let counts = "SELECT COUNT(*) FROM information_schema.PROCESSLIST \
                           WHERE DB = DATABASE() AND ID <> CONNECTION_ID() AND INFO LIKE 'SELECT COUNT%FROM `listed`%'";
-            let mut control = connect(target);
-            while value(&mut control, counts) == "0" && !goes_on.is_finished() {}
+            while value(&mut connect(target), counts) == "0" && !goes_on.is_finished() {}
             killed.query("COMMIT").unwrap();
         });
-        assert_eq!(checksums(target), expected);
         verify(&plan);
     });
 }
