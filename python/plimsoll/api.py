@@ -192,8 +192,8 @@ class Study:
 
     @cached_property
     def _summaries(self) -> list[tuple[Recording, TrialSummary | None]]:
-        def summary(one: Recording) -> tuple[Recording, TrialSummary | None]:
-            return one, summarise(one) if one.outcome.verdict is Verdict.COMPLETE else None
+        def summary(recording: Recording) -> tuple[Recording, TrialSummary | None]:
+            return recording, summarise(recording) if recording.outcome.verdict is Verdict.COMPLETE else None
 
         return list(self._each(summary))
 
@@ -203,13 +203,13 @@ class Study:
     def _each(self, build: Callable[[Recording], _Row]) -> Iterator[_Row]:
         """What is built from each recording, side by side; recordings that turn out to be damaged are left out."""
 
-        def attempt(one: Recording) -> _Row | RecordError:
+        def attempt(recording: Recording) -> _Row | RecordError:
             try:
-                return build(one)
+                return build(recording)
             except RecordError as error:
                 return error
 
-        sound = [one for one in self.recordings if one.trial.trial_id not in self._left_out]
+        sound = [recording for recording in self.recordings if recording.trial.trial_id not in self._left_out]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             results: Sequence[_Row | RecordError] = list(pool.map(attempt, sound))
         for one, result in zip(sound, results, strict=True):

@@ -71,7 +71,7 @@ class SpecError(PlimsollError):
     exit_code: ClassVar[int] = 2
 
     def __init__(self, *faults: Fault | str) -> None:
-        self.faults = tuple(Fault((), one) if isinstance(one, str) else one for one in faults)
+        self.faults = tuple(Fault((), fault) if isinstance(fault, str) else fault for fault in faults)
         super().__init__("\n".join(self.lines))
 
     @property

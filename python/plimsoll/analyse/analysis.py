@@ -179,10 +179,10 @@ def _figures(
     design: _Design,
 ) -> _Figures:
     workloads, searched = summarise_workloads(trials), capacities(searches)
-    cells = measured_cells(one for one in trials if one.trial.search_id is None)
+    cells = measured_cells(trial for trial in trials if trial.trial.search_id is None)
     shown = _shown(trials, deciding_trials(searched))
     systems, slow, met = summarise_systems(trials), slow_figures(shown), disturbances(trials)
-    names = ([one.name for one in workloads], [one.name for one in systems])
+    names = ([workload.name for workload in workloads], [system.name for system in systems])
     weighed = with_disturbances(searched, met)
     curves = with_conditions(build_curves(cells, *names, objective_ms_p99), shown, slow, met)
     systems = with_unknowns(systems, curves)
@@ -234,7 +234,7 @@ def _warnings(
             *check_order(figures.cells),
             *check_cells(curves),
             *check_curves(curves, figures.workloads),
-            *check_searches(figures.searched, (one for one in trials if one.trial.search_id is not None)),
+            *check_searches(figures.searched, (trial for trial in trials if trial.trial.search_id is not None)),
             *check_study(curves, variables, figures.missing),
             *check_encryption(figures.systems),
             *check_equivalence(alike),
@@ -278,13 +278,13 @@ def _concluded(
 
 def _shown(trials: Sequence[TrialSummary], deciding: Collection[str]) -> list[TrialSummary]:
     """Without the runs of searches that no answer rests on: what is wrong at other rates was asked for."""
-    return [one for one in trials if one.trial.search_id is None or one.trial.trial_id in deciding]
+    return [trial for trial in trials if trial.trial.search_id is None or trial.trial.trial_id in deciding]
 
 
 def _stalls(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
     """One for each workload with a stall: the worst trial, and how many more there were."""
-    for workload in dict.fromkeys(one.trial.workload.name for one in trials):
-        stalled = [one for one in trials if one.trial.workload.name == workload and one.quiet.stalls]
+    for workload in dict.fromkeys(trial.trial.workload.name for trial in trials):
+        stalled = [trial for trial in trials if trial.trial.workload.name == workload and trial.quiet.stalls]
         if stalled:
             worst = max(stalled, key=lambda one: one.quiet.stalled_ratio)
             seen = stall_of(worst)
@@ -332,7 +332,9 @@ def read_trials(
     missing += [_missing(one, f"{REPLACED} {by}").model_copy(update={"replaced_by": by}) for one, by in replaced]
     trials, environments = apart(trials)
     missing += _damaged(damaged, planned)
-    missing += never_ran(planned, {one.trial.trial_id for one in recordings} | {one.trial_id for one in missing})
+    missing += never_ran(
+        planned, {recording.trial.trial_id for recording in recordings} | {one.trial_id for one in missing}
+    )
     return trials, missing, list(environments)
 
 
@@ -343,7 +345,7 @@ def _reduce(recordings: Iterable[RecordingLike]) -> tuple[list[TrialSummary], li
     recordings = list(recordings)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         points = points_max(len(recordings))
-        summaries = pool.map(lambda one: _summary_or_reason(one, points), recordings)
+        summaries = pool.map(lambda recording: _summary_or_reason(recording, points), recordings)
     for recording, summary in zip(recordings, summaries, strict=True):
         if isinstance(summary, str):
             missing.append(_missing(recording, summary))

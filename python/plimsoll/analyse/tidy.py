@@ -141,7 +141,9 @@ def interval_table(recordings: Iterable[RecordingLike], planned: Planned, *, who
     Raises:
         RecordError: A table of a recording is missing or damaged.
     """
-    frames = [_of_recording(one, planned) for one in recordings if one.outcome.verdict is Verdict.COMPLETE]
+    frames = [
+        _of_recording(recording, planned) for recording in recordings if recording.outcome.verdict is Verdict.COMPLETE
+    ]
     table = pl.concat([pl.DataFrame(schema=INTERVAL_COLUMNS), *(frame for frame in frames if frame is not None)])
     return table if whole else table.filter(pl.col("state") == MEASURE)
 
@@ -204,7 +206,7 @@ def _response_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _trial_row(recording: RecordingLike, summary: TrialSummary | None, planned: Planned) -> dict[str, Any]:
     trial, outcome, environment = recording.trial, recording.outcome, recording.environment
-    versions = dict.fromkeys(one.version for one in environment.instances if one.version)
+    versions = dict.fromkeys(instance.version for instance in environment.instances if instance.version)
     row = trial_keys(recording, planned) | {
         "verdict": outcome.verdict.value,
         "reason": outcome.reason,
@@ -225,22 +227,22 @@ def _trial_row(recording: RecordingLike, summary: TrialSummary | None, planned: 
     return row if summary is None else row | _figures(summary)
 
 
-def _figures(one: TrialSummary) -> dict[str, Any]:
-    counts, reported = one.counts, one.outcome.reported
-    histogram = one.histograms.get("response")
+def _figures(trial_summary: TrialSummary) -> dict[str, Any]:
+    counts, reported = trial_summary.counts, trial_summary.outcome.reported
+    histogram = trial_summary.histograms.get("response")
     stated: dict[str, Any] = dict(reported.response_ms) if reported is not None else {}
     response = durations(histogram).of_one_run() if histogram is not None else stated
     figures: dict[str, Any] = {
-        "throughput_tps": one.throughput_tps,
+        "throughput_tps": trial_summary.throughput_tps,
         "response_lower_bounds": " ".join(response.get("lower_bounds", ())) or None,
-        "client_us_per_statement": one.client_us_per_statement,
+        "client_us_per_statement": trial_summary.client_us_per_statement,
         **{f"response_ms_{name}": response.get(name) for name in _RESPONSE},
-        **{f"cpu_{name}_ratio": getattr(one.cpu, name) for name in _CPU},
+        **{f"cpu_{name}_ratio": getattr(trial_summary.cpu, name) for name in _CPU},
     }
     if counts is not None:
         names = ("completed", "failed", "dropped", "retries", "statements")
-        figures |= {"window_s": counts.duration_s, "stalled_ratio": one.quiet.stalled_ratio}
-        figures |= {"unfinished": one.unfinished_count, **{name: getattr(counts, name) for name in names}}
+        figures |= {"window_s": counts.duration_s, "stalled_ratio": trial_summary.quiet.stalled_ratio}
+        figures |= {"unfinished": trial_summary.unfinished_count, **{name: getattr(counts, name) for name in names}}
     return figures
 
 
@@ -302,7 +304,7 @@ def cell_table(analysis: Analysis) -> pl.DataFrame:
 
 def comparison_table(analysis: Analysis) -> pl.DataFrame:
     """One row for each pair of systems that was compared: at their peaks, and at each level that both have."""
-    return pl.DataFrame([_comparison(one) for one in analysis.differences], schema=COMPARISON_COLUMNS)
+    return pl.DataFrame([_comparison(difference) for difference in analysis.differences], schema=COMPARISON_COLUMNS)
 
 
 def _cell(cell: Cell) -> Mapping[str, Any]:
@@ -324,19 +326,19 @@ def _cell(cell: Cell) -> Mapping[str, Any]:
     }
 
 
-def _comparison(one: Difference) -> Mapping[str, Any]:
-    at_level = {} if one.level is None else level_keys(one.level)
+def _comparison(difference: Difference) -> Mapping[str, Any]:
+    at_level = {} if difference.level is None else level_keys(difference.level)
     return {
-        "workload": one.workload,
-        "base": one.base,
-        "system": one.system,
-        "compared_at": "peak" if one.level is None else "level",
+        "workload": difference.workload,
+        "base": difference.base,
+        "system": difference.system,
+        "compared_at": "peak" if difference.level is None else "level",
         **at_level,
-        **_ratio(one.ratio),
-        "verdict": one.verdict.value,
-        "equal_within_ratio": one.equal_within,
-        "smallest_effect": one.smallest_effect,
-        "repetitions_needed": one.repetitions_needed,
+        **_ratio(difference.ratio),
+        "verdict": difference.verdict.value,
+        "equal_within_ratio": difference.equal_within,
+        "smallest_effect": difference.smallest_effect,
+        "repetitions_needed": difference.repetitions_needed,
     }
 
 
@@ -372,20 +374,20 @@ def capacity_table(analysis: Analysis) -> pl.DataFrame:
     """One row for each search of the study's plan, unfinished ones included."""
     rows = [
         {
-            "search_id": one.search_id,
-            "system": one.system,
-            "workload": one.workload,
-            "repetition": one.repetition,
-            "is_finished": one.is_finished,
-            "capacity_tps": one.capacity.capacity_tps,
-            "low_tps": one.capacity.low,
-            "high_tps": one.capacity.high,
-            "objective_ms_p99": one.capacity.objective.response_ms_p99,
-            "objective_errors_ratio": one.capacity.objective.errors_ratio,
-            "trial_ids": " | ".join(run.trial_id for run in one.capacity.runs),
+            "search_id": search.search_id,
+            "system": search.system,
+            "workload": search.workload,
+            "repetition": search.repetition,
+            "is_finished": search.is_finished,
+            "capacity_tps": search.capacity.capacity_tps,
+            "low_tps": search.capacity.low,
+            "high_tps": search.capacity.high,
+            "objective_ms_p99": search.capacity.objective.response_ms_p99,
+            "objective_errors_ratio": search.capacity.objective.errors_ratio,
+            "trial_ids": " | ".join(run.trial_id for run in search.capacity.runs),
         }
         for system in analysis.capacities
-        for one in system.searches
+        for search in system.searches
     ]
     return pl.DataFrame(rows, schema=CAPACITY_COLUMNS)
 

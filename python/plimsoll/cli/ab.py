@@ -144,4 +144,4 @@ def ab(
 def _settings(written: Sequence[str]) -> list[dict[str, OptionValue]]:
     """The options of each side; an empty text for the defaults."""
     parts = (option_values.settings(one) if one.strip() else [] for one in written)
-    return [option_values.server_options(one, "--set") for one in parts]
+    return [option_values.server_options(part, "--set") for part in parts]

@@ -109,7 +109,7 @@ def login_keys(login: Login, sides: Sequence[Side]) -> dict[str, TomlValue]:
     if login.ask_password:
         os.environ[_ASKED] = getpass.getpass("Password of the targets: ")  # taken out before anything is started
         login = replace(login, password_env=_ASKED)
-    given = {one.name: getattr(login, one.name) for one in fields(login) if one.name != "ask_password"}
+    given = {field.name: getattr(login, field.name) for field in fields(login) if field.name != "ask_password"}
     return {name: str(Path(value).absolute()) if name in _FILES else value for name, value in given.items() if value}
 
 
@@ -204,9 +204,11 @@ def _answer(
 ) -> AbAnswer:
     """What the analysis says, with what only the pre-flight checks found."""
     warnings = grave_warnings(analysis)
-    known = {one.code for one in warnings}
+    known = {warning.code for warning in warnings}
     before = {
-        one.code: one for one in findings if one.code not in known and severity_of(one.code) is not Severity.CONTEXT
+        finding.code: finding
+        for finding in findings
+        if finding.code not in known and severity_of(finding.code) is not Severity.CONTEXT
     }
     capacity = spec.study.levels.capacity
     ratios = analysis.differences if capacity is None else analysis.capacity_ratios

@@ -178,7 +178,7 @@ def _answer(search: TargetSearch) -> CapacityAnswer:
     )
 
 
-def _show(found: CapacityAnswer, *, as_json: bool) -> None:
+def _show(capacity_answer: CapacityAnswer, *, as_json: bool) -> None:
     from plimsoll.analyse.findings.finding_model import Grade
     from plimsoll.cli.streams import echo_fitted, show
     from plimsoll.guide.capacity import runs_table
@@ -187,11 +187,11 @@ def _show(found: CapacityAnswer, *, as_json: bool) -> None:
     from plimsoll.prose.capacity import capacity_sentences
 
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        typer.echo(capacity_answer.model_dump_json(indent=2))
         return
-    disturbance = found.disturbance if found.is_disturbed else None
-    sentences = capacity_sentences(found, found.warnings, disturbance)
-    grade = f"Grade: {found.grade.value}{_OF_ONE_SEARCH if found.grade is Grade.INDICATED else ''}."
-    for line in (*sentences, grade, *map(warning_line, found.warnings)):
+    disturbance = capacity_answer.disturbance if capacity_answer.is_disturbed else None
+    sentences = capacity_sentences(capacity_answer, capacity_answer.warnings, disturbance)
+    grade = f"Grade: {capacity_answer.grade.value}{_OF_ONE_SEARCH if capacity_answer.grade is Grade.INDICATED else ''}."
+    for line in (*sentences, grade, *map(warning_line, capacity_answer.warnings)):
         echo_fitted(line)
-    show(show_table(runs_table(found)))
+    show(show_table(runs_table(capacity_answer)))

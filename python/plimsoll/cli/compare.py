@@ -130,10 +130,10 @@ def _exit_code(answer: CompareAnswer, if_undecided: int) -> int:
     from plimsoll.guide.compare import gate_words
     from plimsoll.units import printable
 
-    undecided = [one for one in answer.gates if one.outcome is GateOutcome.UNDECIDED]
+    undecided = [gate for gate in answer.gates if gate.outcome is GateOutcome.UNDECIDED]
     for one in undecided:
         typer.echo(printable(f"warning: {gate_words(one, answer)}"), err=True)
-    if any(one.outcome is GateOutcome.FAILED for one in answer.gates):
+    if any(gate.outcome is GateOutcome.FAILED for gate in answer.gates):
         return 1
     return if_undecided if undecided else 0
 

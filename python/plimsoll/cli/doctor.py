@@ -185,15 +185,15 @@ def _limits_text(spec: Workload, limits: tuple[ClientLimit, ...]) -> str:
     from plimsoll.units import format_ms, format_number, format_rate
 
     rows: list[Any] = [("connections", "over", "at most", "statements/s", "client us/statement", "response p99")]
-    for one in limits:
-        p99 = "unknown" if one.response_ms_p99 is None else format_ms(one.response_ms_p99)
+    for limit in limits:
+        p99 = "unknown" if limit.response_ms_p99 is None else format_ms(limit.response_ms_p99)
         rows.append(
             (
-                str(one.connections),
-                "socket" if one.by_socket else "TCP",
-                format_rate(one.throughput_tps),
-                format_number(one.statements_per_s),
-                format_number(one.cpu_us_per_statement),
+                str(limit.connections),
+                "socket" if limit.by_socket else "TCP",
+                format_rate(limit.throughput_tps),
+                format_number(limit.statements_per_s),
+                format_number(limit.cpu_us_per_statement),
                 p99,
             )
         )

@@ -139,7 +139,7 @@ def durability(
 
 
 def _is_kept(record: DurabilityRecord) -> bool:
-    return all(one.is_kept for one in record.settings)
+    return all(setting.is_kept for setting in record.settings)
 
 
 _Record = TypeVar("_Record", bound="Document")

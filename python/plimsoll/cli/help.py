@@ -39,16 +39,20 @@ def by_panel(things: Iterable[Any], otherwise: str) -> dict[str, list[Any]]:
         otherwise: The heading of those without one.
     """
     found: dict[str, list[Any]] = {}
-    for one in things:
-        found.setdefault(getattr(one, "rich_help_panel", None) or otherwise, []).append(one)
+    for thing in things:
+        found.setdefault(getattr(thing, "rich_help_panel", None) or otherwise, []).append(thing)
     return found
 
 
 def name_values(parameters: Iterable[Any]) -> None:
     """Gives each option that takes a value a name for it, where it has none: N for numbers."""
-    for one in parameters:
-        if isinstance(one, TyperOption) and one.metavar is None and not (one.is_flag or one.count):
-            one.metavar = "N" if one.type_descriptor.annotation in (int, float) else "VALUE"
+    for parameter in parameters:
+        if (
+            isinstance(parameter, TyperOption)
+            and parameter.metavar is None
+            and not (parameter.is_flag or parameter.count)
+        ):
+            parameter.metavar = "N" if parameter.type_descriptor.annotation in (int, float) else "VALUE"
 
 
 class Command(TyperCommand):
@@ -86,13 +90,15 @@ class Group(TyperGroup):
         width = max(map(len, self.commands))
         for heading, commands in panels.items():
             with formatter.section(heading):
-                formatter.write_dl([(f"{one.name:{width}}", one.get_short_help_str(_SENTENCE_MAX)) for one in commands])
+                formatter.write_dl(
+                    [(f"{command.name:{width}}", command.get_short_help_str(_SENTENCE_MAX)) for command in commands]
+                )
 
 
 def _write_parameters(command: Any, ctx: Any, formatter: Any) -> None:
     parameters = command.get_params(ctx)
-    arguments = [one for one in parameters if one.param_type_name == "argument"]
-    options = [one for one in parameters if one.param_type_name == "option"]
+    arguments = [parameter for parameter in parameters if parameter.param_type_name == "argument"]
+    options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
     panels = {"Arguments": arguments, **by_panel(options, OPTIONS)}
     for heading, shown in panels.items():
         rows = [(one, record) for one in shown if (record := one.get_help_record(ctx)) is not None]
@@ -118,7 +124,9 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**given: Any) -> None:
-        made = {name: kind(**{one.name: given.pop(one.name) for one in fields(kind)}) for name, kind in groups.items()}
+        made = {
+            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)}) for name, kind in groups.items()
+        }
         command(**given, **made)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
@@ -130,7 +138,7 @@ def _options(group: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     return [
-        inspect.Parameter(one.name, kind, default=one.default, annotation=hints[one.name])
-        for one in fields(group)
-        if one.default is not MISSING
+        inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
+        for field in fields(group)
+        if field.default is not MISSING
     ]

@@ -156,7 +156,7 @@ class Reading:
         """
         from plimsoll.errors import DamagedInputError
 
-        damaged = [one.name for one in sources if one.fault is not None]
+        damaged = [source.name for source in sources if source.fault is not None]
         if damaged and not self.keep_going:
             raise DamagedInputError(
                 f"{', '.join(damaged)}: damaged or cut, so figures are of a part of the load; read a sound copy, or add"
@@ -304,20 +304,20 @@ def _refuse(report: LogReport, refuse_damage: Callable[[Sequence[SourceFacts]], 
     from plimsoll.errors import SpecError
     from plimsoll.guide.log_report import doubt_sentence
 
-    if refused := [one for one in report.doubts if one.is_refusal]:
+    if refused := [doubt for doubt in report.doubts if doubt.is_refusal]:
         raise SpecError(*map(doubt_sentence, refused))
     refuse_damage(report.sources)
 
 
-def _write(found: Learned, to: Path) -> None:
+def _write(learned: Learned, to: Path) -> None:
     from plimsoll.cli.streams import show
     from plimsoll.guide.files import write_texts
     from plimsoll.guide.html import page_terminal
     from plimsoll.guide.learned_load import learned_page
     from plimsoll.run.learning import files_of
 
-    write_texts(to, files_of(found) | _report_files(found.report), "what was learned", is_private=True)
-    show(page_terminal(learned_page(found.profile, found.demand)))
+    write_texts(to, files_of(learned) | _report_files(learned.report), "what was learned", is_private=True)
+    show(page_terminal(learned_page(learned.profile, learned.demand)))
     typer.echo(f"Workload: {to / 'workload.toml'}")
     typer.echo(f"Compare it with the log: plimsoll learn check {shlex.quote(str(to))}")
 
@@ -364,12 +364,12 @@ def report(
     reading.refuse_damage(found.sources)
 
 
-def _log_report(found: LogReport, *, keep_names: bool) -> Report:
+def _log_report(log_report: LogReport, *, keep_names: bool) -> Report:
     from plimsoll.guide.log_report import log_page
     from plimsoll.learn.names import without_names
 
-    shared = found if keep_names else without_names(found)
-    return Report(shown=log_page(found), page=log_page(shared), document=shared.model_dump_json(indent=2))
+    shared = log_report if keep_names else without_names(log_report)
+    return Report(shown=log_page(log_report), page=log_page(shared), document=shared.model_dump_json(indent=2))
 
 
 @with_groups
@@ -429,12 +429,12 @@ def digests(
     show_and_write(_digest_report(digest_report(before, after), keep_names=keep_names), to, as_json=as_json)
 
 
-def _digest_report(found: DigestReport, *, keep_names: bool) -> Report:
+def _digest_report(digest_report: DigestReport, *, keep_names: bool) -> Report:
     from plimsoll.guide.log_report import digest_page
     from plimsoll.learn.digests import digests_without_names
 
-    shared = found if keep_names else digests_without_names(found)
-    return Report(shown=digest_page(found), page=digest_page(shared), document=shared.model_dump_json(indent=2))
+    shared = digest_report if keep_names else digests_without_names(digest_report)
+    return Report(shown=digest_page(digest_report), page=digest_page(shared), document=shared.model_dump_json(indent=2))
 
 
 @with_groups
@@ -469,7 +469,7 @@ def schema(
     url = login.target(target)
     names = databases or [url.database]
     with connect(url) as control:
-        tables = {one for name in names for one in tables_of(control, name)}
+        tables = {table for name in names for table in tables_of(control, name)}
         if not tables:
             raise SpecError(f"--database: there are no tables in {', '.join(names)} that this account can see")
         found = read_schema(control, tables, progress=lambda name: typer.echo(f"reading {name}", err=True))
@@ -554,17 +554,17 @@ def _checked(learned: LearnedFolder, wanted: Check) -> Fidelity:
             raise typer.Exit(INTERRUPTED) from None
 
 
-def _fidelity_report(found: Fidelity, folder: Path) -> Report:
+def _fidelity_report(fidelity: Fidelity, folder: Path) -> Report:
     from plimsoll.guide.learned_load import fidelity_page
     from plimsoll.run.learned_folder import WORKLOAD, checked_workload
 
     return Report(
         name="fidelity",
         what="comparison",
-        shown=fidelity_page(found, is_brief=True),
-        page=fidelity_page(found),
-        document=found.model_dump_json(indent=1),
-        more={WORKLOAD: checked_workload(folder, found)},
+        shown=fidelity_page(fidelity, is_brief=True),
+        page=fidelity_page(fidelity),
+        document=fidelity.model_dump_json(indent=1),
+        more={WORKLOAD: checked_workload(folder, fidelity)},
     )
 
 

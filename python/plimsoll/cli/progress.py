@@ -257,7 +257,9 @@ def notice(event: Notice) -> str:
         return _before_trials(event)
     if event.type == "readiness_judged":
         where = "" if event.host is None else f"{event.host}: "
-        return "\n".join(f"warning: {one.code}: {where}{one.evidence}. {one.advice}" for one in event.findings)
+        return "\n".join(
+            f"warning: {finding.code}: {where}{finding.evidence}. {finding.advice}" for finding in event.findings
+        )
     if event.type == "answer_progressed":
         return "\n  ".join(answer_lines(event)) if event.text else ""
     if event.type == "machine_measured":

@@ -264,7 +264,7 @@ def _required(written: str | None, *, confirm: bool) -> Grade | None:
 
 def _objective_ms(analysis: Analysis) -> float | None:
     """The study's objective, or that of its searches where they have one."""
-    searched = {one.objective.response_ms_p99 for one in analysis.capacities}
+    searched = {capacity.objective.response_ms_p99 for capacity in analysis.capacities}
     return analysis.objective_ms_p99 or (searched.pop() if len(searched) == 1 else None)
 
 
@@ -393,7 +393,7 @@ def _confirmed(
 
 def _fit(answer: SizeAnswer, asked: Confirming) -> SystemFit | None:
     """What sizing says of the system that runs: the one that was named, else the first."""
-    return next((one for one in answer.systems if asked.system in (None, one.system)), None)
+    return next((system for system in answer.systems if asked.system in (None, system.system)), None)
 
 
 def _clients(clients: Clients, demand: LoadDemand | None) -> Clients:

@@ -57,23 +57,29 @@ def result_text(result: TrialResult, *, whole_sheet: bool = False) -> str:
         f"client            {format_number(result.client.cpu_us_per_statement or 0)} us of processor time per"
         f" statement, {format_number(result.client.memory_mb_peak)} MB at most"
     )
-    lines += [_driver_line(one) for one in result.drivers]
-    agreed = {one.agreed or "none" for one in result.connections.encryptions}
+    lines += [_driver_line(driver) for driver in result.drivers]
+    agreed = {encryption.agreed or "none" for encryption in result.connections.encryptions}
     lines.append(f"encryption        {', '.join(sorted(agreed))}")
     lines += deviation_lines(() if result.tpcc is None else result.tpcc.deviations, whole=whole_sheet)
-    lines += [f"warning: {one.code}: {one.evidence.rstrip('.')}. {one.advice}" for one in result.warnings]
+    lines += [
+        f"warning: {warning.code}: {warning.evidence.rstrip('.')}. {warning.advice}" for warning in result.warnings
+    ]
     lines.append(
         "One run says little about the next: plimsoll study run measures repetitions and confidence intervals."
     )
     return "\n".join(lines)
 
 
-def _driver_line(one: DriverFigures) -> str:
+def _driver_line(driver_figures: DriverFigures) -> str:
     from plimsoll.units import format_ms, format_percent, format_rate
 
-    late = "" if one.dispatch_ms_p99 is None else f", dispatch delay p99 {format_ms(one.dispatch_ms_p99)}"
-    share = f"{format_percent(one.completed_ratio)} (share {format_percent(one.expected_ratio)})"
-    return f"driver            {one.name}: {format_rate(one.throughput_tps)}, {share}{late}"
+    late = (
+        ""
+        if driver_figures.dispatch_ms_p99 is None
+        else f", dispatch delay p99 {format_ms(driver_figures.dispatch_ms_p99)}"
+    )
+    share = f"{format_percent(driver_figures.completed_ratio)} (share {format_percent(driver_figures.expected_ratio)})"
+    return f"driver            {driver_figures.name}: {format_rate(driver_figures.throughput_tps)}, {share}{late}"
 
 
 def connection_lines(made: ConnectionsRecord, outages: Sequence[OutageRecord]) -> list[str]:
@@ -81,11 +87,11 @@ def connection_lines(made: ConnectionsRecord, outages: Sequence[OutageRecord]) -
     lines = []
     if made.opened_count < made.wanted_count:
         lines.append(f"connections       {made.opened_count:,} of {made.wanted_count:,}")
-    for one in outages[:OUTAGES_SHOWN]:
-        end = "to the end" if one.to_s is None else f"for {one.to_s - one.from_s:.1f} s"
+    for outage in outages[:OUTAGES_SHOWN]:
+        end = "to the end" if outage.to_s is None else f"for {outage.to_s - outage.from_s:.1f} s"
         lines.append(
-            f"outage            from {one.from_s:.1f} s {end}: {one.connections_count:,} connections and"
-            f" {one.lost_count:,} transactions lost"
+            f"outage            from {outage.from_s:.1f} s {end}: {outage.connections_count:,} connections and"
+            f" {outage.lost_count:,} transactions lost"
         )
     return lines
 
@@ -97,11 +103,11 @@ def stall_lines(stalls: Sequence[StallResult], stalled_ratio: float) -> list[str
 
     if not stalls:
         return []
-    what = "hardly anything" if any(one.transactions for one in stalls) else "nothing"
+    what = "hardly anything" if any(stall.transactions for stall in stalls) else "nothing"
     lines = [f"stalled           {what} completed for {format_percent(stalled_ratio)} of the time"]
-    for one in stalls[:STALLS_SHOWN]:
-        completed = f"{counted(one.transactions, 'transaction')} completed"
-        lines.append(f"                  from {one.from_s:.1f} s for {one.to_s - one.from_s:.1f} s: {completed}")
+    for stall in stalls[:STALLS_SHOWN]:
+        completed = f"{counted(stall.transactions, 'transaction')} completed"
+        lines.append(f"                  from {stall.from_s:.1f} s for {stall.to_s - stall.from_s:.1f} s: {completed}")
     return lines
 
 
@@ -126,12 +132,12 @@ def _open_loop_text(loop: OpenLoopResult) -> list[str]:
     ]
     for words, times in (("pool wait", loop.pool_wait_ms), ("dispatch delay", loop.dispatch_delay_ms)):
         lines.append(f"{words:<18}{times_text(times)}")
-    for one in loop.overloads:
-        end = "the end" if one.to_s is None else f"{one.to_s:.0f} s"
-        recovery = "" if one.recovery_s is None else f"; over {one.recovery_s:.0f} s after the rate fell"
+    for overload in loop.overloads:
+        end = "the end" if overload.to_s is None else f"{overload.to_s:.0f} s"
+        recovery = "" if overload.recovery_s is None else f"; over {overload.recovery_s:.0f} s after the rate fell"
         lines.append(
-            f"overload          from {one.from_s:.0f} s to {end}: up to {one.backlog_max:,} waiting,"
-            f" {one.dropped:,} dropped{recovery}"
+            f"overload          from {overload.from_s:.0f} s to {end}: up to {overload.backlog_max:,} waiting,"
+            f" {overload.dropped:,} dropped{recovery}"
         )
     return lines
 
@@ -183,13 +189,17 @@ def sheet_lines(found: Sequence[Deviation]) -> list[str]:
     return ["no TPC-C result: it deviates from the specification (revision 5.11), clause by clause", *told]
 
 
-def _counts(one: TypeResult, demands: TypeDemands | None) -> dict[str, str]:
-    shown = {"count": f"{one.transactions:,}", "share %": _percent(one.share_ratio)}
+def _counts(type_result: TypeResult, demands: TypeDemands | None) -> dict[str, str]:
+    shown = {"count": f"{type_result.transactions:,}", "share %": _percent(type_result.share_ratio)}
     if demands is not None:
         shown["at least"] = _percent(demands.share_ratio_min)
         shown[""] = _verdict(demands.has_share, "too few")
-    shown |= {"rolled back": _count(one.rolled_back), "retries": _count(one.retries), "failed": _count(one.failed)}
-    return {**shown, "errors": _error_words(one.errors.items())}
+    shown |= {
+        "rolled back": _count(type_result.rolled_back),
+        "retries": _count(type_result.retries),
+        "failed": _count(type_result.failed),
+    }
+    return {**shown, "errors": _error_words(type_result.errors.items())}
 
 
 def _error_words(counts: Iterable[tuple[str, int]]) -> str:
@@ -198,11 +208,11 @@ def _error_words(counts: Iterable[tuple[str, int]]) -> str:
     return ", ".join(told) or UNKNOWN
 
 
-def _times(one: TypeResult, demands: TypeDemands | None) -> dict[str, str]:
+def _times(type_result: TypeResult, demands: TypeDemands | None) -> dict[str, str]:
     from plimsoll.units import format_number
 
-    bounds, shown = one.response_ms.lower_bounds, {}
-    for key, value in _statistics(one.response_ms).items():
+    bounds, shown = type_result.response_ms.lower_bounds, {}
+    for key, value in _statistics(type_result.response_ms).items():
         if key != "mean":
             sign = ">= " if key in bounds else ""
             shown[_HEADINGS.get(key, key)] = UNKNOWN if value is None else f"{sign}{format_number(value)}"
@@ -222,7 +232,7 @@ def _table(title: str, names: Sequence[str], rows: Sequence[dict[str, str]]) -> 
     first = max(len(title), *(len(name) + 2 for name in names))
     lines = [
         (title, headings),
-        *((f"  {name}", [row[one] for one in headings]) for name, row in zip(names, rows, strict=True)),
+        *((f"  {name}", [row[heading] for heading in headings]) for name, row in zip(names, rows, strict=True)),
     ]
     return [
         f"{name:<{first}}" + "".join(f"  {text:>{width}}" for text, width in zip(texts, widths, strict=True)).rstrip()

@@ -81,20 +81,20 @@ def _cpu(parts: Iterable[ClientCpu]) -> ClientCpu:
 
 
 def _group(parts: Sequence[GroupInterval]) -> GroupInterval:
-    names = dict.fromkeys(name for one in parts for name in one.snapshot.transactions)
+    names = dict.fromkeys(name for part in parts for name in part.snapshot.transactions)
     errors: Counter[tuple[str | None, str, int]] = Counter()
-    for one in parts:
-        for error in one.snapshot.errors:
+    for part in parts:
+        for error in part.snapshot.errors:
             errors[error.transaction, error.error_class, error.code] += error.count
     return GroupInterval(
         instance=parts[0].instance,
         role=parts[0].role,
-        backlog_count=sum(one.backlog_count for one in parts),
-        connected_count=sum(one.connected_count for one in parts),
+        backlog_count=sum(part.backlog_count for part in parts),
+        connected_count=sum(part.connected_count for part in parts),
         snapshot=Snapshot(
             transactions={
                 name: _transaction(
-                    [one.snapshot.transactions[name] for one in parts if name in one.snapshot.transactions]
+                    [part.snapshot.transactions[name] for part in parts if name in part.snapshot.transactions]
                 )
                 for name in names
             },
@@ -103,8 +103,8 @@ def _group(parts: Sequence[GroupInterval]) -> GroupInterval:
                 for (transaction, kind, code), count in errors.items()
             ],
         ),
-        in_flight=merge_measures([one.in_flight for one in parts]),
-        replication=_replication([one.replication for one in parts if one.replication is not None]),
+        in_flight=merge_measures([part.in_flight for part in parts]),
+        replication=_replication([part.replication for part in parts if part.replication is not None]),
     )
 
 
@@ -113,56 +113,56 @@ def _replication(parts: Sequence[ReplicationInterval]) -> ReplicationInterval | 
     if not parts:
         return None
     lags = ("lag_ns", "lag_end_ns")
-    known = {name: [lag for one in parts if (lag := getattr(one, name)) is not None] for name in lags}
+    known = {name: [lag for part in parts if (lag := getattr(part, name)) is not None] for name in lags}
     counts = (name for name in ReplicationInterval.model_fields if name not in lags)
     return ReplicationInterval(
         **{name: max(values, default=None) for name, values in known.items()},
-        **{name: sum(getattr(one, name) for one in parts) for name in counts},
+        **{name: sum(getattr(part, name) for part in parts) for name in counts},
     )
 
 
 def _transaction(parts: Sequence[TransactionSnapshot]) -> TransactionSnapshot:
-    counts = {name: sum(getattr(one.counts, name) for one in parts) for name in Counts.model_fields}
-    return TransactionSnapshot(counts=Counts(**counts), histograms=merge_measures([one.histograms for one in parts]))
+    counts = {name: sum(getattr(part.counts, name) for part in parts) for name in Counts.model_fields}
+    return TransactionSnapshot(counts=Counts(**counts), histograms=merge_measures([part.histograms for part in parts]))
 
 
 def merge_measures(parts: Sequence[Mapping[str, Histogram]]) -> dict[str, Histogram]:
     """Some histograms of each measure as one."""
-    measures = dict.fromkeys(measure for one in parts for measure in one)
-    return {measure: merge_histograms([one[measure] for one in parts if measure in one]) for measure in measures}
+    measures = dict.fromkeys(measure for part in parts for measure in part)
+    return {measure: merge_histograms([part[measure] for part in parts if measure in part]) for measure in measures}
 
 
 def merge_histograms(parts: Sequence[Histogram]) -> Histogram:
     """All durations of some histograms in one; nothing is rounded, since all have the same buckets."""
     counts: Counter[int] = Counter()
-    for one in parts:
-        for bucket, count in zip(one.buckets, one.counts, strict=True):
+    for part in parts:
+        for bucket, count in zip(part.buckets, part.counts, strict=True):
             counts[bucket] += count
     buckets = sorted(counts)
     return Histogram(
         buckets=buckets,
         counts=[counts[bucket] for bucket in buckets],
-        sum_ns=sum(one.sum_ns for one in parts),
-        max_ns=max((one.max_ns for one in parts), default=0),
+        sum_ns=sum(part.sum_ns for part in parts),
+        max_ns=max((part.max_ns for part in parts), default=0),
     )
 
 
 def merge_ready(parts: Sequence[Ready]) -> Ready:
     """How the connections of all drivers came about: opened side by side, so as long as the slowest took."""
-    encryptions = [one for part in parts for one in part.encryptions]
+    encryptions = [encryption for part in parts for encryption in part.encryptions]
     return Ready(
         type="ready",
-        connections=sum(one.connections for one in parts),
-        wanted_count=sum(one.wanted_count for one in parts),
-        connect_ms=max(one.connect_ms for one in parts),
-        failures=[one for part in parts for one in part.failures],
+        connections=sum(part.connections for part in parts),
+        wanted_count=sum(part.wanted_count for part in parts),
+        connect_ms=max(part.connect_ms for part in parts),
+        failures=[failure for part in parts for failure in part.failures],
         encryptions=_different(encryptions),
     )
 
 
 def _different(encryptions: Iterable[Encryption]) -> list[Encryption]:
     """Each once; drivers that encrypt differently all stay to be seen."""
-    return list({one.model_dump_json(): one for one in encryptions}.values())
+    return list({encryption.model_dump_json(): encryption for encryption in encryptions}.values())
 
 
 def merge_done(parts: Sequence[Done], *, started_unix_ns: int) -> Done:
@@ -172,19 +172,19 @@ def merge_done(parts: Sequence[Done], *, started_unix_ns: int) -> Done:
         parts: Of each.
         started_unix_ns: When the first of them began, by this machine's clock.
     """
-    reasons = {one.reason for one in parts}
-    outages = merge_outages([outage for one in parts for outage in one.outages])
-    unlisted = sum(one.outages_count - len(one.outages) for one in parts)
+    reasons = {part.reason for part in parts}
+    outages = merge_outages([outage for part in parts for outage in part.outages])
+    unlisted = sum(part.outages_count - len(part.outages) for part in parts)
     return Done(
         type="done",
         reason=next(reason for reason in ("outage", "stopped", "completed") if reason in reasons),
         started_unix_ns=started_unix_ns,
-        duration_ns=max(one.duration_ns for one in parts),
-        offered_count=sum(one.offered_count for one in parts),
-        unfinished_count=sum(one.unfinished_count for one in parts),
-        client=_cpu(one.client for one in parts),
-        memory_bytes_max=max(one.memory_bytes_max for one in parts),
-        rows_count=sum(one.rows_count for one in parts),
+        duration_ns=max(part.duration_ns for part in parts),
+        offered_count=sum(part.offered_count for part in parts),
+        unfinished_count=sum(part.unfinished_count for part in parts),
+        client=_cpu(part.client for part in parts),
+        memory_bytes_max=max(part.memory_bytes_max for part in parts),
+        rows_count=sum(part.rows_count for part in parts),
         outages=outages,
         outages_count=len(outages) + unlisted,
     )
@@ -193,21 +193,21 @@ def merge_done(parts: Sequence[Done], *, started_unix_ns: int) -> Done:
 def merge_outages(outages: Iterable[Outage]) -> list[Outage]:
     """Outages of the same server that overlap are one: from the first connection lost until the last is back."""
     found: dict[tuple[str, str], list[Outage]] = {}
-    for one in sorted(outages, key=lambda one: one.from_ns):
-        known = found.setdefault((one.instance, one.role), [])
-        if known and (known[-1].to_ns is None or one.from_ns <= known[-1].to_ns):
-            known[-1] = _joined(known[-1], one)
+    for outage in sorted(outages, key=lambda one: one.from_ns):
+        known = found.setdefault((outage.instance, outage.role), [])
+        if known and (known[-1].to_ns is None or outage.from_ns <= known[-1].to_ns):
+            known[-1] = _joined(known[-1], outage)
         else:
-            known.append(one)
+            known.append(outage)
     return [one for _, known in sorted(found.items()) for one in known]
 
 
-def _joined(one: Outage, other: Outage) -> Outage:
-    ends = (one.to_ns, other.to_ns)
-    return one.model_copy(
+def _joined(outage: Outage, other: Outage) -> Outage:
+    ends = (outage.to_ns, other.to_ns)
+    return outage.model_copy(
         update={
             "to_ns": None if None in ends else max(end for end in ends if end is not None),
-            "connections_count": one.connections_count + other.connections_count,
-            "lost_count": one.lost_count + other.lost_count,
+            "connections_count": outage.connections_count + other.connections_count,
+            "lost_count": outage.lost_count + other.lost_count,
         }
     )

@@ -183,7 +183,7 @@ class SharedRun:
             with _naming_the_driver(member):
                 member.offset = compare_clocks(member.run.unix_ns)
         offsets = [member.offset for member in self._members if member.offset is not None]
-        lead_ns = round(START_LEAD_S * 1e9) + 4 * max(one.round_trip_ns for one in offsets)
+        lead_ns = round(START_LEAD_S * 1e9) + 4 * max(offset.round_trip_ns for offset in offsets)
         self._start_ns = time.time_ns() + lead_ns
         for member, offset in zip(self._members, offsets, strict=True):
             member.run.start(self._start_ns + offset.ahead_ns)
@@ -286,7 +286,9 @@ class SharedRun:
             like = next(iter(parts.values()))
             parts |= {one.name: ended_part(one.last, like) for one in missing if one.last is not None}
             with _added_up():
-                merged = merge_intervals({one.name: parts[one.name] for one in self._members if one.name in parts})
+                merged = merge_intervals(
+                    {member.name: parts[member.name] for member in self._members if member.name in parts}
+                )
             yield merged
 
     def _refuse_early(self, member: Member, interval: Interval) -> None:
@@ -297,19 +299,21 @@ class SharedRun:
 
     def _refuse_given_up(self) -> None:
         """A server that is gone is gone for all drivers; otherwise only some of the load was there."""
-        given_up = [one.name for one in self._members if one.done is not None and one.done.reason == "outage"]
-        with_connections = [one for one in self._members if one.name not in given_up and one.is_connected]
+        given_up = [
+            member.name for member in self._members if member.done is not None and member.done.reason == "outage"
+        ]
+        with_connections = [member for member in self._members if member.name not in given_up and member.is_connected]
         if given_up and with_connections:
             raise InvalidTrialError(
                 f"driver {', '.join(given_up)} had no connection for too long and gave up, while"
-                f" {', '.join(one.name for one in with_connections)} had connections"
+                f" {', '.join(with_connection.name for with_connection in with_connections)} had connections"
             )
 
     def _refuse_apart(self) -> None:
         drivers = self.drivers
         spread_s, error_s = start_spread_s(drivers), start_error_s(drivers)
         if spread_s + error_s > START_SPREAD_MAX_S:
-            last = max(drivers, key=lambda one: one.start_late_s or 0.0)
+            last = max(drivers, key=lambda driver: driver.start_late_s or 0.0)
             raise InvalidTrialError(
                 f"driver {last.name} began {format_ms(spread_s * 1e3)} after the first one (known to"
                 f" {format_ms(error_s * 1e3)}); within {START_SPREAD_MAX_S:g} s they drive one load"

@@ -67,7 +67,7 @@ def _lag_grows(said: Said) -> str:
 
 def _stalled(said: Said) -> str:
     finding, figures = said.finding, said.figures
-    seen = Stalled(**{one.name: figures[one.name] for one in fields(Stalled)})
+    seen = Stalled(**{field.name: figures[field.name] for field in fields(Stalled)})
     place = f"{finding.system} at {_level(finding).label(said.unit)} (repetition {figures['repetition'] + 1})"
     hidden = " Percentiles of response time hardly show it." if figures["is_hidden"] else ""
     rest = figures["more_trials_count"]
@@ -111,7 +111,7 @@ def _times(cell: Cell) -> str:
 def _sustained_rate(said: Said) -> str:
     finding, figures = said.finding, said.figures
     beyond = _fell_behind(said)
-    curve = next(one for one in said.analysis.curves if _is_of(one, finding) and one.kind.is_at_rate)
+    curve = next(curve for curve in said.analysis.curves if _is_of(curve, finding) and curve.kind.is_at_rate)
     if finding.level is None:
         return f"{finding.workload}: {finding.system} fell behind at the lowest rate that was tried: {beyond}."
     cell = curve.cell_at(finding.level)
@@ -223,13 +223,13 @@ def _pool_per_core(said: Said) -> str:
 
 def _durability(said: Said) -> str:
     """Systems by class of durability, the durable ones first."""
-    known = {one.name: one.durability for one in said.analysis.systems if one.durability is not None}
+    known = {system.name: system.durability for system in said.analysis.systems if system.durability is not None}
     classes: dict[str, list[str]] = {}
     for system, name in said.figures["durability"]:
         classes.setdefault(name, []).append(system)
     described = []
-    for name, systems in sorted(classes.items(), key=lambda one: bool(known[one[1][0]].causes)):
-        causes = dict.fromkeys(f"{what} = {value}" for one in systems for what, value in known[one].causes)
+    for name, systems in sorted(classes.items(), key=lambda item: bool(known[item[1][0]].causes)):
+        causes = dict.fromkeys(f"{what} = {value}" for system in systems for what, value in known[system].causes)
         keeps = f"{'keeps' if len(systems) == 1 else 'keep'} every committed transaction"
         described.append(f"{listed(systems)} {name} ({', '.join(causes)})" if causes else f"{listed(systems)} {keeps}")
     return (
@@ -275,7 +275,9 @@ _SMALL_NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 def pool_sentences(curves: Sequence[Curve]) -> tuple[str, ...]:
     """How large a connection pool should be, a sentence for each system; one for all that are published figures."""
-    if len(curves) > 1 and all(one.pool is not None and one.pool.reason is PoolReason.SINGLE_FIGURES for one in curves):
+    if len(curves) > 1 and all(
+        curve.pool is not None and curve.pool.reason is PoolReason.SINGLE_FIGURES for curve in curves
+    ):
         return (_NO_ADVICE,)
     return tuple(f"{curve.system}: {pool_sentence(curve)}." for curve in curves)
 
@@ -481,7 +483,7 @@ def worded(analysis: Analysis) -> Analysis:
     return analysis.model_copy(
         update={
             "answer": tuple(one.model_copy(update={"text": answer_sentence(one, analysis)}) for one in analysis.answer),
-            "limits": tuple(one.model_copy(update={"text": limit_sentence(one)}) for one in analysis.limits),
+            "limits": tuple(limit.model_copy(update={"text": limit_sentence(limit)}) for limit in analysis.limits),
             "warnings": tuple(map(_worded, analysis.warnings)),
         }
     )

@@ -110,7 +110,7 @@ def _of_study(spec: StudySpec, found: Iterable[StorageRecord]) -> tuple[StorageR
 def _names(spec: StudySpec | None, recordings: Iterable[Recording]) -> list[str]:
     """The systems that the study states or has recorded."""
     stated = [] if spec is None else [one.name for one in spec.system]
-    return list(dict.fromkeys([*stated, *(one.trial.system.name for one in recordings)]))
+    return list(dict.fromkeys([*stated, *(recording.trial.system.name for recording in recordings)]))
 
 
 def _place(order: list[str], name: str) -> int:
@@ -122,10 +122,12 @@ def _priced(
     stated: Mapping[str, Price | None], prices: PriceFile, recordings: Iterable[Recording]
 ) -> Iterator[Recording]:
     """The recordings with the prices of the file, else of the study: no condition of a trial, and may change later."""
-    for one in recordings:
-        system = one.trial.system
+    for recording in recordings:
+        system = recording.trial.system
         price = prices.price_of(system.name) or stated.get(system.name) or price_of(system)
-        yield replace(one, trial=one.trial.model_copy(update={"system": system.model_copy(update=priced(price))}))
+        yield replace(
+            recording, trial=recording.trial.model_copy(update={"system": system.model_copy(update=priced(price))})
+        )
 
 
 def build_guide(

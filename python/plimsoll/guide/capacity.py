@@ -34,7 +34,7 @@ RAMPS_NOTE = (
 )
 
 
-def runs_table(found: Capacity, caption: str = "Runs of the search") -> Table:
+def runs_table(capacity: Capacity, caption: str = "Runs of the search") -> Table:
     """Every run of a search, in the order in which they ran."""
     columns = (
         Column(heading="run for", numeric=False),
@@ -46,8 +46,8 @@ def runs_table(found: Capacity, caption: str = "Runs of the search") -> Table:
         Column(heading="s"),
         Column(heading="verdict", numeric=False),
     )
-    notes = (f"Objective: {objective_words(found.objective)}.",)
-    return Table(caption=caption, columns=columns, rows=tuple(_run(one) for one in found.runs), notes=notes)
+    notes = (f"Objective: {objective_words(capacity.objective)}.",)
+    return Table(caption=caption, columns=columns, rows=tuple(_run(run) for run in capacity.runs), notes=notes)
 
 
 def _run(run: CapacityRun) -> tuple[Entry, ...]:
@@ -102,11 +102,13 @@ def capacity_part(analysis: Analysis, workload: str | None = None) -> CapacityPa
         analysis: Of the study.
         workload: The one that they are about; None for all, which tables then name.
     """
-    capacities = [one for one in analysis.capacities if workload in (None, one.workload)]
+    capacities = [capacity for capacity in analysis.capacities if workload in (None, capacity.workload)]
     if not capacities:
         return None
-    ratios = [one for one in analysis.capacity_ratios if workload in (None, one.workload)]
-    units = {one.name: one.rate_unit for one in analysis.workloads}
+    ratios = [
+        capacity_ratio for capacity_ratio in analysis.capacity_ratios if workload in (None, capacity_ratio.workload)
+    ]
+    units = {workload.name: workload.rate_unit for workload in analysis.workloads}
     columns = (
         Column(heading="system", numeric=False),
         Column(heading="workload", numeric=False),
@@ -116,7 +118,7 @@ def capacity_part(analysis: Analysis, workload: str | None = None) -> CapacityPa
         Column(heading="searches"),
         Column(heading="objective", numeric=False),
     )
-    rows = tuple(_system(one, units.get(one.workload, "tps")) for one in capacities)
+    rows = tuple(_system(capacity, units.get(capacity.workload, "tps")) for capacity in capacities)
     systems = Table(caption="Capacity at the objective", columns=columns, rows=rows, notes=(NOTE,))
     runs = tuple(
         runs_table(
@@ -125,8 +127,8 @@ def capacity_part(analysis: Analysis, workload: str | None = None) -> CapacityPa
             + f", repetition {search.repetition + 1}"
             + ("" if search.is_finished else ", stopped" if search.stopped is not None else ", not finished"),
         )
-        for one in capacities
-        for search in one.searches
+        for capacity in capacities
+        for search in capacity.searches
     )
     compared = _ratios(ratios)
     if workload is not None:
@@ -134,18 +136,18 @@ def capacity_part(analysis: Analysis, workload: str | None = None) -> CapacityPa
     return CapacityPart(systems=systems, ratios=compared, runs=runs)
 
 
-def _system(one: SystemCapacity, unit: str) -> tuple[Entry, ...]:
-    shown = None if one.capacity_tps is None else show_rate(one.capacity_tps, unit)
+def _system(system_capacity: SystemCapacity, unit: str) -> tuple[Entry, ...]:
+    shown = None if system_capacity.capacity_tps is None else show_rate(system_capacity.capacity_tps, unit)
     return (
-        Entry(one.system),
-        Entry(one.workload),
+        Entry(system_capacity.system),
+        Entry(system_capacity.workload),
         Entry("not known")
         if shown is None
-        else Entry(f"{shown.value} {unit}", shown.bounds, sources=capacity_sources(one)),
-        Entry(NOT_KNOWN if one.low is None else format_rate(one.low, unit)),
-        Entry(NOT_KNOWN if one.high is None else format_rate(one.high, unit)),
-        Entry(str(len(one.searches))),
-        Entry(objective_words(one.objective)),
+        else Entry(f"{shown.value} {unit}", shown.bounds, sources=capacity_sources(system_capacity)),
+        Entry(NOT_KNOWN if system_capacity.low is None else format_rate(system_capacity.low, unit)),
+        Entry(NOT_KNOWN if system_capacity.high is None else format_rate(system_capacity.high, unit)),
+        Entry(str(len(system_capacity.searches))),
+        Entry(objective_words(system_capacity.objective)),
     )
 
 
@@ -159,20 +161,20 @@ def _ratios(ratios: Sequence[CapacityRatio]) -> Table | None:
         Column(heading="verdict", numeric=False),
         Column(heading="more repetitions to decide"),
     )
-    rows = tuple(_ratio(one) for one in ratios)
-    pairs = [one.pairs_count for one in ratios if one.pairs_count]
-    notes = (RAMPS_NOTE.format(listed(list(dict.fromkeys(counted(one, "pair") for one in pairs)))),) if pairs else ()
+    rows = tuple(_ratio(ratio) for ratio in ratios)
+    pairs = [ratio.pairs_count for ratio in ratios if ratio.pairs_count]
+    notes = (RAMPS_NOTE.format(listed(list(dict.fromkeys(counted(pair, "pair") for pair in pairs)))),) if pairs else ()
     return Table(caption="Capacities compared", columns=columns, rows=rows, notes=notes)
 
 
-def _ratio(one: CapacityRatio) -> tuple[Entry, ...]:
-    change = show_change(one.ratio)
-    needed = NOT_KNOWN if one.repetitions_needed is None else str(one.repetitions_needed)
-    pair = Entry(f"{one.system} against {one.base}")
-    verdict = verdict_word(one.verdict, "higher", "lower")
-    if one.verdict is RatioVerdict.UNTESTABLE:
-        verdict = "not resolved" if one.pairs_count else "not resolved by one search each"
-    return (pair, Entry(one.workload), Entry(change.value, change.bounds), Entry(verdict), Entry(needed))
+def _ratio(capacity_ratio: CapacityRatio) -> tuple[Entry, ...]:
+    change = show_change(capacity_ratio.ratio)
+    needed = NOT_KNOWN if capacity_ratio.repetitions_needed is None else str(capacity_ratio.repetitions_needed)
+    pair = Entry(f"{capacity_ratio.system} against {capacity_ratio.base}")
+    verdict = verdict_word(capacity_ratio.verdict, "higher", "lower")
+    if capacity_ratio.verdict is RatioVerdict.UNTESTABLE:
+        verdict = "not resolved" if capacity_ratio.pairs_count else "not resolved by one search each"
+    return (pair, Entry(capacity_ratio.workload), Entry(change.value, change.bounds), Entry(verdict), Entry(needed))
 
 
 _SHAPES = {RunVerdict.HOLDS: "circle", RunVerdict.UNDECIDED: "diamond", RunVerdict.DOES_NOT_HOLD: "cross"}
@@ -185,7 +187,7 @@ def capacity_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) ->
     colour, since shapes tell verdicts.
     """
     links = Links(analysis)
-    found = [one for one in analysis.capacities if one.workload == workload.name]
+    found = [capacity for capacity in analysis.capacities if capacity.workload == workload.name]
     rows: list[Row] = [
         {
             "system": clean(one.system),

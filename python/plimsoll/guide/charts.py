@@ -57,7 +57,7 @@ class Charted:
         self._links = Links(analysis)
         self.unit = workload.rate_unit
         self.kind = kind
-        self.curves = [one for one in analysis.curves if (one.workload, one.kind) == (workload.name, kind)]
+        self.curves = [curve for curve in analysis.curves if (curve.workload, curve.kind) == (workload.name, kind)]
         places = [(curve, cell) for curve in self.curves for cell in curve.cells if cell.level.offered > 0]
         self.rows = [self._row(curve, cell) for curve, cell in places]
         self.repetitions = list(self._repetitions(analysis, places))
@@ -104,7 +104,7 @@ class Charted:
 
     def _repetitions(self, analysis: Analysis, places: Sequence[tuple[Curve, Cell]]) -> Iterator[Row]:
         """A row for each trial of cells that have several."""
-        trials = {one.trial_id: one for one in analysis.trials}
+        trials = {trial.trial_id: trial for trial in analysis.trials}
         for curve, cell in places:
             own = [trials[name] for name in cell.trials if name in trials]
             for one in own if len(own) > 1 else ():
@@ -290,7 +290,7 @@ def sustained_words(analysis: Analysis, workload: WorkloadSummary) -> str:
     curves = _drawn(analysis, workload)
     if (objective_ms := _objective_ms(analysis, curves)) is not None:
         return f"throughput {within_words(objective_ms)}"
-    return "highest sustained rate" if all(one.kind.is_at_rate for one in curves) else "highest throughput"
+    return "highest sustained rate" if all(curve.kind.is_at_rate for curve in curves) else "highest throughput"
 
 
 def peaks_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
@@ -312,7 +312,7 @@ def capacities_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) 
     None where no system has one.
     """
     unit, links = workload.rate_unit, Links(analysis)
-    found = (one for one in analysis.capacities if one.workload == workload.name)
+    found = (capacity for capacity in analysis.capacities if capacity.workload == workload.name)
     rows = [_numbered(_capacity(one, unit, links), place) for place, one in enumerate(found)]
     title = f"{unit}, with 95 % CI" if any(row["low"] is not None for row in rows) else unit
     title += "; pale: lower to upper limit" if any(row["from"] is not None for row in rows) else ""
@@ -320,13 +320,13 @@ def capacities_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) 
 
 
 def _drawn(analysis: Analysis, workload: WorkloadSummary) -> list[Curve]:
-    return [one for one in analysis.curves if one.workload == workload.name and one.peak is not None]
+    return [curve for curve in analysis.curves if curve.workload == workload.name and curve.peak is not None]
 
 
 def _objective_ms(analysis: Analysis, curves: list[Curve]) -> float | None:
     """The study's objective, unless no system is known to keep it anywhere."""
     objective_ms = analysis.objective_ms_p99
-    if objective_ms is None or all(best_within(one, objective_ms) is None for one in curves):
+    if objective_ms is None or all(best_within(curve, objective_ms) is None for curve in curves):
         return None
     return objective_ms
 
@@ -352,15 +352,15 @@ def _sustained(curve: Curve, objective_ms: float | None, unit: str, links: Links
     return {**row, "shown": rate_with_interval(rate, unit), **links.of(trials)}
 
 
-def _capacity(one: SystemCapacity, unit: str, links: Links) -> Row:
-    edges = {"from": _scaled(one.low, unit), "to": _scaled(one.high, unit)}
-    if one.capacity_tps is None:
-        row = {**_row(one.system, None, None, unit), "figure": _NOT_KNOWN, "shown": _NOT_KNOWN}
+def _capacity(system_capacity: SystemCapacity, unit: str, links: Links) -> Row:
+    edges = {"from": _scaled(system_capacity.low, unit), "to": _scaled(system_capacity.high, unit)}
+    if system_capacity.capacity_tps is None:
+        row = {**_row(system_capacity.system, None, None, unit), "figure": _NOT_KNOWN, "shown": _NOT_KNOWN}
     else:
-        rate = one.capacity_tps
-        row = {**_row(one.system, rate.value, rate.bounds, unit), "shown": rate_with_interval(rate, unit)}
+        rate = system_capacity.capacity_tps
+        row = {**_row(system_capacity.system, rate.value, rate.bounds, unit), "shown": rate_with_interval(rate, unit)}
     edges = edges if None not in edges.values() else dict.fromkeys(edges)
-    return {**row, **edges, **links.of(capacity_sources(one))}
+    return {**row, **edges, **links.of(capacity_sources(system_capacity))}
 
 
 def _row(system: str, tps: float | None, bounds: Bounds | None, unit: str) -> Row:
@@ -409,7 +409,7 @@ def _bars(rows: list[Row], systems: list[str], title: str, look: Look) -> Chart 
         for edge in ("low", "high")
     ]
     layers = [bar.transform_filter("isValid(datum.rate)"), limits.transform_filter("isValid(datum.from)")]
-    layers += [one.transform_filter("isValid(datum.low)") for one in (rule, *ends)]
+    layers += [end.transform_filter("isValid(datum.low)") for end in (rule, *ends)]
     chart = alt.layer(*layers, *_row_words(base, palette))
     return finish(chart, look).properties(height=len(rows) * _ROW_PX)
 

@@ -29,8 +29,8 @@ def claims_section(analysis: Analysis) -> Section | None:
     """The whole section; None where the study file states no claim."""
     if not analysis.claims:
         return None
-    groups = [list(group) for _, group in itertools.groupby(analysis.claims, lambda one: (one.says, one.source))]
-    rows = tuple(_row(one) for one in analysis.claims)
+    groups = [list(group) for _, group in itertools.groupby(analysis.claims, lambda claim: (claim.says, claim.source))]
+    rows = tuple(_row(claim) for claim in analysis.claims)
     columns = tuple(Column(heading=heading, numeric=False) for heading in _HEADINGS)
     return Section(
         anchor="claims",
@@ -64,55 +64,59 @@ def _of(group: Sequence[CheckedClaim]) -> str:
     return f": {_measured(group[0])}" if len(group) == 1 and group[0].verdict is not ClaimVerdict.NOT_MEASURED else ""
 
 
-def _row(one: CheckedClaim) -> tuple[Entry, ...]:
+def _row(checked_claim: CheckedClaim) -> tuple[Entry, ...]:
     return (
-        Entry(one.says),
-        Entry(one.system),
-        Entry(_figure(one)),
-        Entry(_range(one)),
-        Entry(_measured(one)),
-        Entry(VERDICTS[one.verdict]),
+        Entry(checked_claim.says),
+        Entry(checked_claim.system),
+        Entry(_figure(checked_claim)),
+        Entry(_range(checked_claim)),
+        Entry(_measured(checked_claim)),
+        Entry(VERDICTS[checked_claim.verdict]),
     )
 
 
-def _figure(one: CheckedClaim) -> str:
-    match one.check:
+def _figure(checked_claim: CheckedClaim) -> str:
+    match checked_claim.check:
         case "ratio":
-            over = one.base or one.base_workload
+            over = checked_claim.base or checked_claim.base_workload
             return f"throughput over that of {over}"
         case "scale_factor":
-            return f"scale factor, {one.workload}"
+            return f"scale factor, {checked_claim.workload}"
         case "limited_by":
-            return f"what limits {one.workload}"
+            return f"what limits {checked_claim.workload}"
         case "peak_per_cpu":
-            return f"connections per CPU at the peak, {one.workload}"
-    return f"connections at the peak, {one.workload}"
+            return f"connections per CPU at the peak, {checked_claim.workload}"
+    return f"connections at the peak, {checked_claim.workload}"
 
 
-def _range(one: CheckedClaim) -> str:
-    if one.low is None:
-        return one.limited_by or NOT_KNOWN
-    low = format_number(one.low)
-    if one.high is None:
+def _range(checked_claim: CheckedClaim) -> str:
+    if checked_claim.low is None:
+        return checked_claim.limited_by or NOT_KNOWN
+    low = format_number(checked_claim.low)
+    if checked_claim.high is None:
         return f"{low} or more"
-    return low if one.low == one.high else f"{low} to {format_number(one.high)}"
+    return low if checked_claim.low == checked_claim.high else f"{low} to {format_number(checked_claim.high)}"
 
 
-def _measured(one: CheckedClaim) -> str:
-    if one.check == "limited_by":
-        return _limit(one)
-    if one.found is None:
+def _measured(checked_claim: CheckedClaim) -> str:
+    if checked_claim.check == "limited_by":
+        return _limit(checked_claim)
+    if checked_claim.found is None:
         return NOT_KNOWN
-    shown = show_ratio(one.found)
-    if one.levels:
-        return f"{shown.value} (the peak may be at {levels_words(one.levels)})" if len(one.levels) > 1 else shown.value
+    shown = show_ratio(checked_claim.found)
+    if checked_claim.levels:
+        return (
+            f"{shown.value} (the peak may be at {levels_words(checked_claim.levels)})"
+            if len(checked_claim.levels) > 1
+            else shown.value
+        )
     return f"{shown.value} ({shown.bounds})" if shown.bounds else f"{shown.value}, without an interval"
 
 
-def _limit(one: CheckedClaim) -> str:
-    match one.verdict:
+def _limit(checked_claim: CheckedClaim) -> str:
+    match checked_claim.verdict:
         case ClaimVerdict.NOT_MEASURED:
             return NOT_KNOWN
         case ClaimVerdict.NOT_RESOLVED:
             return "what limits is not known: see “Where the time goes”"
-    return one.resource or "no hardware resource is busy"
+    return checked_claim.resource or "no hardware resource is busy"

@@ -102,7 +102,7 @@ _DESIGNS: Mapping[Sessions, str] = {
 
 def worded_comparison(answer: CompareAnswer) -> CompareAnswer:
     """The answer with its sentences, for whoever reads the JSON."""
-    notes = tuple(one.model_copy(update={"text": note_sentence(one)}) for one in answer.notes)
+    notes = tuple(note.model_copy(update={"text": note_sentence(note)}) for note in answer.notes)
     return answer.model_copy(update={"text": answer_sentence(answer), "notes": notes})
 
 
@@ -111,7 +111,7 @@ def answer_sentence(answer: CompareAnswer) -> str:
     disturbed = f"disturbed: {slow_clause(answer)}; " if is_disturbed(answer) else ""
     around = [one.what for one in answer.differing if not one.is_compared]
     unlike = f"Measured under unlike conditions ({first_few(around)}): " if around else ""
-    gates = "".join(f"{gate_words(one, answer)}: " for one in answer.gates)
+    gates = "".join(f"{gate_words(gate, answer)}: " for gate in answer.gates)
     difference = _difference(answer) if answer.comparisons else _difference_of_capacities(answer)
     text = f"{disturbed}{unlike}{gates}{difference}{_exceptions(answer)}."
     return capitalised(text, (answer.base.name, answer.system.name))
@@ -124,8 +124,10 @@ def is_disturbed(answer: CompareAnswer) -> bool:
 
 def _most_unlike(answer: CompareAnswer) -> UnlikeConditions | None:
     """Of all places together, else of the place where the two sides differ most."""
-    places = [one.unlike for one in (*answer.comparisons, *answer.capacities) if one.unlike is not None]
-    return answer.unlike or max(places, key=lambda one: one.contrast_ratio, default=None)
+    places = [
+        comparison.unlike for comparison in (*answer.comparisons, *answer.capacities) if comparison.unlike is not None
+    ]
+    return answer.unlike or max(places, key=lambda place: place.contrast_ratio, default=None)
 
 
 def slow_clause(answer: CompareAnswer) -> str:
@@ -158,8 +160,8 @@ def gate_words(gate: GateResult, answer: CompareAnswer) -> str:
 def _metric(gate: GateResult, answer: CompareAnswer) -> str:
     if gate.metric is Metric.P99:
         return "p99"
-    capacities = {place_of(one.workload, one.objective) for one in answer.capacities}
-    levels = {(one.workload, one.level.label()) for one in answer.comparisons}
+    capacities = {place_of(capacity.workload, capacity.objective) for capacity in answer.capacities}
+    levels = {(comparison.workload, comparison.level.label()) for comparison in answer.comparisons}
     known = {"throughput": levels, "capacity": capacities}
     failed = {"throughput": set(gate.failed_at) - capacities, "capacity": capacities & set(gate.failed_at)}
     return " or ".join(name for name, places in (failed if gate.failed_at else known).items() if places)
@@ -233,18 +235,20 @@ def _without_capacity(answer: CompareAnswer) -> str:
     return " and ".join(missing or sides)
 
 
-def capacity_place(one: CapacityComparison) -> str:
+def capacity_place(capacity_comparison: CapacityComparison) -> str:
     """A workload and what must hold there."""
-    return f"{one.workload} with {objective_words(one.objective)}"
+    return f"{capacity_comparison.workload} with {objective_words(capacity_comparison.objective)}"
 
 
-def capacity_verdict(one: MetricComparison) -> str:
+def capacity_verdict(metric_comparison: MetricComparison) -> str:
     """A verdict about capacities."""
-    return _verdict(one, "higher", "lower")
+    return _verdict(metric_comparison, "higher", "lower")
 
 
-def _verdict(one: MetricComparison, more: str = "faster", less: str = "slower") -> str:
-    return verdict_word(one.verdict, more, less, f"equal within {format_percent(one.equal_within)}")
+def _verdict(metric_comparison: MetricComparison, more: str = "faster", less: str = "slower") -> str:
+    return verdict_word(
+        metric_comparison.verdict, more, less, f"equal within {format_percent(metric_comparison.equal_within)}"
+    )
 
 
 def _only_place(answer: CompareAnswer) -> str:
@@ -256,35 +260,39 @@ def _exceptions(answer: CompareAnswer) -> str:
     """Places with another verdict than all together, and capacities beside levels."""
     if not answer.comparisons:
         return _unlike_capacities(answer)
-    text = "".join(f"; {_capacity_clause(one)}" for one in answer.capacities)
+    text = "".join(f"; {_capacity_clause(capacity)}" for capacity in answer.capacities)
     if len(answer.comparisons) == 1:
         return text
     for verdict in (RatioVerdict.SLOWER, RatioVerdict.FASTER, RatioVerdict.DISTURBED):
-        places = [_place(one.workload, one.level.label()) for one in answer.comparisons if one.verdict is verdict]
+        places = [
+            _place(comparison.workload, comparison.level.label())
+            for comparison in answer.comparisons
+            if comparison.verdict is verdict
+        ]
         if places and verdict is not answer.verdict:
             text += f"; {verdict.value} at {first_few(places)}"
     return text
 
 
 def _unlike_capacities(answer: CompareAnswer) -> str:
-    others = [one for one in answer.capacities if one.verdict is not answer.verdict]
-    return "".join(f"; {_capacity_clause(one)}" for one in others)
+    others = [capacity for capacity in answer.capacities if capacity.verdict is not answer.verdict]
+    return "".join(f"; {_capacity_clause(other)}" for other in others)
 
 
-def _capacity_clause(one: CapacityComparison) -> str:
-    change = "" if one.verdict is RatioVerdict.DISTURBED else f", {_change(one)}"
-    return f"capacity under {capacity_place(one)}: {capacity_verdict(one)}{change}"
+def _capacity_clause(capacity_comparison: CapacityComparison) -> str:
+    change = "" if capacity_comparison.verdict is RatioVerdict.DISTURBED else f", {_change(capacity_comparison)}"
+    return f"capacity under {capacity_place(capacity_comparison)}: {capacity_verdict(capacity_comparison)}{change}"
 
 
 def _place(workload: str, level: str) -> str:
     return f"{workload}, {level}" if level else workload
 
 
-def _change(one: MetricComparison) -> str:
+def _change(metric_comparison: MetricComparison) -> str:
     """Such as `-6.2 % (95 % CI -8.9 % to -3.5 %)`."""
-    if one.ratio is None:
+    if metric_comparison.ratio is None:
         return "nothing completed, or is known, on one side"
-    value, bounds = format_percent(one.ratio - 1, signed=True), one.bounds
+    value, bounds = format_percent(metric_comparison.ratio - 1, signed=True), metric_comparison.bounds
     if bounds is None:
         return value
     kind = "within the studies" if bounds.basis is SpreadKind.WITHIN_STUDY else "95 % CI"
@@ -318,9 +326,9 @@ def sentences(answer: CompareAnswer) -> tuple[str, ...]:
     return (
         answer_sentence(answer),
         *condition_sentences(answer),
-        *(note_sentence(one) for one in answer.notes),
-        *(_undecided(one) for one in answer.gates if one.undecided_at),
-        *(_of_single_runs() for _ in answer.gates[:1] if any(one.is_within_run for one in answer.gates)),
+        *(note_sentence(note) for note in answer.notes),
+        *(_undecided(gate) for gate in answer.gates if gate.undecided_at),
+        *(_of_single_runs() for _ in answer.gates[:1] if any(gate.is_within_run for gate in answer.gates)),
     )
 
 
@@ -373,7 +381,10 @@ def compare_table(answer: CompareAnswer) -> Table:
     )
     interval = "within the studies" if answer.sessions is Sessions.APART else "95 % CI"
     columns = tuple(Column(heading=heading, numeric=numeric, detail=interval) for heading, numeric in headings)
-    rows = (*(_row(one) for one in answer.comparisons), *(_capacity(one) for one in answer.capacities))
+    rows = (
+        *(_row(comparison) for comparison in answer.comparisons),
+        *(_capacity(capacity) for capacity in answer.capacities),
+    )
     notes = (
         f"Figures before the arrow: {answer.base.name}; behind it: {answer.system.name}.",
         _ranges(answer),
@@ -389,7 +400,7 @@ _P99S = (
 
 
 def _has_means_of_p99(answer: CompareAnswer) -> bool:
-    return any(one.p99 is not None and one.p99.base_repetitions > 1 for one in answer.comparisons)
+    return any(comparison.p99 is not None and comparison.p99.base_repetitions > 1 for comparison in answer.comparisons)
 
 
 def _ranges(answer: CompareAnswer) -> str:
@@ -402,52 +413,61 @@ def _ranges(answer: CompareAnswer) -> str:
     )
 
 
-def _row(one: CellComparison) -> tuple[Entry, ...]:
+def _row(cell_comparison: CellComparison) -> tuple[Entry, ...]:
     return (
-        Entry(one.workload),
-        Entry(one.level.label() or NOT_KNOWN),
-        Entry(_both(one)),
-        _change_entry(one),
-        Entry(f"{_verdict(one)}{_needed(one)}"),
-        Entry(NOT_KNOWN if one.p99 is None else _p99(one.p99)),
+        Entry(cell_comparison.workload),
+        Entry(cell_comparison.level.label() or NOT_KNOWN),
+        Entry(_both(cell_comparison)),
+        _change_entry(cell_comparison),
+        Entry(f"{_verdict(cell_comparison)}{_needed(cell_comparison)}"),
+        Entry(NOT_KNOWN if cell_comparison.p99 is None else _p99(cell_comparison.p99)),
     )
 
 
-def _both(one: MetricComparison) -> str:
+def _both(metric_comparison: MetricComparison) -> str:
     return " → ".join(
-        NOT_KNOWN if value is None else format_number(value) for value in (one.base_value, one.system_value)
+        NOT_KNOWN if value is None else format_number(value)
+        for value in (metric_comparison.base_value, metric_comparison.system_value)
     )
 
 
-def _p99(one: MetricComparison) -> str:
+def _p99(metric_comparison: MetricComparison) -> str:
     """Both, the change, and the verdict where there is a difference."""
-    word = f", {verdict_word(one.verdict, 'lower', 'higher')}" if one.verdict.is_difference else ""
-    change = "" if one.ratio is None else f" ({format_percent(one.ratio - 1, signed=True)}{word})"
-    return f"{_both(one)}{change}"
+    word = (
+        f", {verdict_word(metric_comparison.verdict, 'lower', 'higher')}"
+        if metric_comparison.verdict.is_difference
+        else ""
+    )
+    change = (
+        ""
+        if metric_comparison.ratio is None
+        else f" ({format_percent(metric_comparison.ratio - 1, signed=True)}{word})"
+    )
+    return f"{_both(metric_comparison)}{change}"
 
 
-def _change_entry(one: MetricComparison) -> Entry:
-    if one.ratio is None:
+def _change_entry(metric_comparison: MetricComparison) -> Entry:
+    if metric_comparison.ratio is None:
         return Entry(NOT_KNOWN)
-    bounds = one.bounds
+    bounds = metric_comparison.bounds
     detail = None if bounds is None else vague_words(bounds) if bounds.is_vague_ratio else changes_span(bounds)
-    return Entry(format_percent(one.ratio - 1, signed=True), detail)
+    return Entry(format_percent(metric_comparison.ratio - 1, signed=True), detail)
 
 
-def _capacity(one: CapacityComparison) -> tuple[Entry, ...]:
+def _capacity(capacity_comparison: CapacityComparison) -> tuple[Entry, ...]:
     return (
-        Entry(one.workload),
-        Entry(place_of(one.workload, one.objective)[1]),
-        Entry(_both(one)),
-        _change_entry(one),
-        Entry(f"{capacity_verdict(one)}{_needed(one)}"),
+        Entry(capacity_comparison.workload),
+        Entry(place_of(capacity_comparison.workload, capacity_comparison.objective)[1]),
+        Entry(_both(capacity_comparison)),
+        _change_entry(capacity_comparison),
+        Entry(f"{capacity_verdict(capacity_comparison)}{_needed(capacity_comparison)}"),
         Entry(NOT_KNOWN),
     )
 
 
-def _needed(one: MetricComparison) -> str:
-    is_open = one.verdict is RatioVerdict.UNRESOLVED and one.repetitions_needed
-    return f"; {counted(one.repetitions_needed or 0, 'more repetition')}" if is_open else ""
+def _needed(metric_comparison: MetricComparison) -> str:
+    is_open = metric_comparison.verdict is RatioVerdict.UNRESOLVED and metric_comparison.repetitions_needed
+    return f"; {counted(metric_comparison.repetitions_needed or 0, 'more repetition')}" if is_open else ""
 
 
 def compare_terminal(answer: CompareAnswer) -> Group:

@@ -95,11 +95,11 @@ def _turns(said: Said) -> Difference | None:
     """The pairs of turns behind a comparison of peaks; None where the systems did not take turns."""
     finding = said.finding
     pair, own = {finding.system, said.figures["base"]}, said.figures.get("system_level")
-    for one in said.analysis.differences:
-        is_of_pair = one.workload == finding.workload and {one.base, one.system} == pair
-        is_turns = one.duet is not None and is_of_pair and one.level is not None
-        if is_turns and (own is None or one.level == own):
-            return one
+    for difference in said.analysis.differences:
+        is_of_pair = difference.workload == finding.workload and {difference.base, difference.system} == pair
+        is_turns = difference.duet is not None and is_of_pair and difference.level is not None
+        if is_turns and (own is None or difference.level == own):
+            return difference
     return None
 
 
@@ -179,16 +179,24 @@ def peaks_words(said: Said) -> str:
 def peak_differences(analysis: Analysis) -> Table | None:
     """The peaks of each two systems, with what else differs; None where no two were compared, or only in a duet."""
     has_peaks = len(_single_levels(analysis)) < len(analysis.workloads)
-    turns = {one.workload for one in analysis.differences if one.duet is not None} & _single_levels(analysis)
-    found = [one for one in analysis.differences if one.level is None and one.workload not in turns]
+    turns = {
+        difference.workload for difference in analysis.differences if difference.duet is not None
+    } & _single_levels(analysis)
+    found = [
+        difference
+        for difference in analysis.differences
+        if difference.level is None and difference.workload not in turns
+    ]
     return _differences(analysis, "Peaks compared" if has_peaks else "Systems compared", found)
 
 
 def level_differences(analysis: Analysis) -> Table | None:
     """Each level of two systems; None where there is none but what `peak_differences` or a table of duets has."""
     single = _single_levels(analysis)
-    levels = (one for one in analysis.differences if one.level is not None and one.duet is None)
-    found = [one for one in levels if one.workload not in single]
+    levels = (
+        difference for difference in analysis.differences if difference.level is not None and difference.duet is None
+    )
+    found = [level for level in levels if level.workload not in single]
     return _differences(analysis, "The same number of connections compared", found)
 
 
@@ -197,14 +205,14 @@ def _single_levels(analysis: Analysis) -> set[str]:
     levels: dict[str, set[tuple[bool, float]]] = {}
     for curve in analysis.curves:
         levels.setdefault(curve.workload, set()).update(cell.level.order for cell in curve.cells)
-    return {workload for workload, own in levels.items() if len(own) == 1}
+    return {workload for workload, level in levels.items() if len(level) == 1}
 
 
 def _differences(analysis: Analysis, caption: str, differences: list[Difference]) -> Table | None:
     if not differences:
         return None
-    with_level = any(one.level is not None for one in differences)
-    with_others = any(one.other_factors or one.one_sided_factors for one in differences)
+    with_level = any(difference.level is not None for difference in differences)
+    with_others = any(difference.other_factors or difference.one_sided_factors for difference in differences)
     columns = [_words("compared"), _words("workload")]
     columns += [Column(heading="connections")] if with_level else []
     columns += [
@@ -213,26 +221,33 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
         Column(heading="minimum detectable effect (80 % power)"),
     ]
     columns += [_words("what else differs")] if with_others else []
-    curves = {(one.system, one.workload): one for one in analysis.curves if not one.kind.is_at_rate}
+    curves = {(curve.system, curve.workload): curve for curve in analysis.curves if not curve.kind.is_at_rate}
     rows = tuple(
-        _difference_row(one, curves.get((one.system, one.workload)), with_level=with_level, with_others=with_others)
-        for one in differences
+        _difference_row(
+            difference,
+            curves.get((difference.system, difference.workload)),
+            with_level=with_level,
+            with_others=with_others,
+        )
+        for difference in differences
     )
     return Table(caption=caption, columns=tuple(columns), rows=rows)
 
 
-def _difference_row(one: Difference, curve: Curve | None, *, with_level: bool, with_others: bool) -> tuple[Entry, ...]:
-    change = show_change(one.ratio)
-    cell = None if curve is None else curve.peak_cell if one.level is None else curve.cell_at(one.level)
-    level = [Entry(NOT_KNOWN if one.level is None else one.level.figure())] if with_level else []
-    others = [Entry(other_factor_words(one) or NOT_KNOWN)] if with_others else []
+def _difference_row(
+    difference: Difference, curve: Curve | None, *, with_level: bool, with_others: bool
+) -> tuple[Entry, ...]:
+    change = show_change(difference.ratio)
+    cell = None if curve is None else curve.peak_cell if difference.level is None else curve.cell_at(difference.level)
+    level = [Entry(NOT_KNOWN if difference.level is None else difference.level.figure())] if with_level else []
+    others = [Entry(other_factor_words(difference) or NOT_KNOWN)] if with_others else []
     return (
-        Entry(f"{one.system} against {one.base}"),
-        Entry(one.workload),
+        Entry(f"{difference.system} against {difference.base}"),
+        Entry(difference.workload),
         *level,
         Entry(change.value, change.bounds, sources=cell_sources(cell)),
-        Entry(difference_verdict(one)),
-        Entry(effect_words(one)),
+        Entry(difference_verdict(difference)),
+        Entry(effect_words(difference)),
         *others,
     )
 
@@ -259,12 +274,16 @@ _BASIS = {DuetBasis.ROUNDS: "between rounds", DuetBasis.PAIRS: "within rounds"}
 
 def duet_differences(analysis: Analysis) -> list[Difference]:
     """Comparisons by pairs of turns, each level once."""
-    return [one for one in analysis.differences if one.duet is not None and one.level is not None]
+    return [
+        difference
+        for difference in analysis.differences
+        if difference.duet is not None and difference.level is not None
+    ]
 
 
 def duet_table(analysis: Analysis) -> Table | None:
     """A row for each two systems and level that took turns; None without any."""
-    peaks = {_pair(one): one for one in analysis.differences if one.level is None}
+    peaks = {_pair(difference): difference for difference in analysis.differences if difference.level is None}
     found = duet_differences(analysis)
     of_systems = [peaks.get(_pair(one), one) for one in found]
     rows = tuple(
@@ -291,7 +310,7 @@ def duet_table(analysis: Analysis) -> Table | None:
     caption = f"Systems that took turns at {levels[0]}" if is_one_level else "Systems that took turns"
     table = Table(caption=caption, columns=columns, rows=rows, notes=CANNOT_SEE)
     said = {
-        _OTHERS: not any(one.other_factors or one.one_sided_factors for one in of_systems),
+        _OTHERS: not any(of_system.other_factors or of_system.one_sided_factors for of_system in of_systems),
         "workload": len(analysis.workloads) == 1,
         "connections": is_one_level,
     }
@@ -300,12 +319,12 @@ def duet_table(analysis: Analysis) -> Table | None:
     return table
 
 
-def _pair(one: Difference) -> tuple[str, str, str]:
-    return one.workload, one.base, one.system
+def _pair(difference: Difference) -> tuple[str, str, str]:
+    return difference.workload, difference.base, difference.system
 
 
-def _row(one: Difference, duet: Duet, others: str, trials: tuple[str, ...]) -> tuple[Entry, ...]:
-    change = show_change(one.ratio)
+def _row(difference: Difference, duet: Duet, others: str, trials: tuple[str, ...]) -> tuple[Entry, ...]:
+    change = show_change(difference.ratio)
     p99 = None if duet.response_p99_ratio is None else show_change(duet.response_p99_ratio)
     ratios = [found.ratio for found in duet.rounds]
     rounds = " to ".join(dict.fromkeys(f"{_percent(edge):+.1f}" for edge in (min(ratios), max(ratios))))
@@ -313,12 +332,12 @@ def _row(one: Difference, duet: Duet, others: str, trials: tuple[str, ...]) -> t
     basis += [f"neighbouring pairs correlate by {duet.correlation:+.2f}"] if duet.correlation is not None else []
     basis += ["widened for that"] if duet.is_widened else []
     return (
-        Entry(f"{one.system} against {one.base}"),
-        Entry(one.workload),
-        Entry(NOT_KNOWN if one.level is None else one.level.figure()),
+        Entry(f"{difference.system} against {difference.base}"),
+        Entry(difference.workload),
+        Entry(NOT_KNOWN if difference.level is None else difference.level.figure()),
         Entry(change.value, change.bounds, sources=trials),
-        Entry(difference_verdict(one)),
-        Entry(effect_words(one)),
+        Entry(difference_verdict(difference)),
+        Entry(effect_words(difference)),
         Entry(others or NOT_KNOWN),
         Entry(NOT_KNOWN) if p99 is None else Entry(p99.value, p99.bounds, sources=trials),
         Entry(
@@ -336,10 +355,10 @@ def duet_charts(analysis: Analysis, look: Look, workload: str | None = None) -> 
         look: How they are made.
         workload: Under which; None for all.
     """
-    for one in (one for one in duet_differences(analysis) if workload in (None, one.workload)):
-        if one.duet is not None and one.level is not None:
-            title = f"{one.system} against {one.base}, {one.workload}, {one.level.label()}"
-            yield clean(title), _duet_chart(one, one.duet, analysis, look)
+    for duet_difference in (one for one in duet_differences(analysis) if workload in (None, one.workload)):
+        if duet_difference.duet is not None and duet_difference.level is not None:
+            title = f"{duet_difference.system} against {duet_difference.base}, {duet_difference.workload}, {duet_difference.level.label()}"
+            yield clean(title), _duet_chart(duet_difference, duet_difference.duet, analysis, look)
 
 
 def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, look: Look) -> Chart:
@@ -360,31 +379,31 @@ def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, look: Lo
     return finish(alt.layer(zero, *layers), look)
 
 
-def _round_trials(one: Difference, repetition: int, analysis: Analysis) -> list[str]:
+def _round_trials(difference: Difference, repetition: int, analysis: Analysis) -> list[str]:
     """The recordings of both systems in one round, that of the compared one first."""
     found = {
         trial.system: trial.trial_id
         for trial in analysis.trials
-        if (trial.workload, trial.level, trial.repetition) == (one.workload, one.level, repetition)
+        if (trial.workload, trial.level, trial.repetition) == (difference.workload, difference.level, repetition)
     }
-    return [found[system] for system in (one.system, one.base) if system in found]
+    return [found[system] for system in (difference.system, difference.base) if system in found]
 
 
-def _all_trials(one: Difference, duet: Duet, analysis: Analysis) -> tuple[str, ...]:
+def _all_trials(difference: Difference, duet: Duet, analysis: Analysis) -> tuple[str, ...]:
     """The recordings of both systems in all rounds, round by round."""
-    return tuple(trial for of in duet.rounds for trial in _round_trials(one, of.repetition, analysis))
+    return tuple(trial for of in duet.rounds for trial in _round_trials(difference, of.repetition, analysis))
 
 
-def _points(one: DuetRound) -> Iterator[Row]:
+def _points(duet_round: DuetRound) -> Iterator[Row]:
     """Pairs in the order of time, spread over the width of their round."""
-    number, last = one.repetition + 1, max(len(one.pair_ratios) - 1, 1)
-    for index, ratio in enumerate(one.pair_ratios):
+    number, last = duet_round.repetition + 1, max(len(duet_round.pair_ratios) - 1, 1)
+    for index, ratio in enumerate(duet_round.pair_ratios):
         yield {**_change(ratio, number), "place": number + _WIDTH * (index / last - 0.5)}
 
 
-def _mean(one: DuetRound) -> Row:
-    number = one.repetition + 1
-    return {**_change(one.ratio, number), "place": number - _WIDTH / 2, "to": number + _WIDTH / 2}
+def _mean(duet_round: DuetRound) -> Row:
+    number = duet_round.repetition + 1
+    return {**_change(duet_round.ratio, number), "place": number - _WIDTH / 2, "to": number + _WIDTH / 2}
 
 
 def _change(ratio: float, number: int) -> Row:
@@ -448,7 +467,7 @@ def comparison_charts(analysis: Analysis, workload: WorkloadSummary, look: Look)
         workload: Under which.
         look: How it is made; labelled ones have room for the intervals in figures.
     """
-    own = _without_repeated([one for one in analysis.differences if one.workload == workload.name])
+    own = _without_repeated([difference for difference in analysis.differences if difference.workload == workload.name])
     if len(own) > COMPARED_MAX:
         own = [one for one in own if one.level is None][:COMPARED_MAX]
     if not own:
@@ -479,7 +498,7 @@ def _by_pair(differences: Sequence[Difference], unit: str) -> list[_Group]:
     """A group for each two systems, a row for each level."""
     return [
         (f"{system} against {base}", [("peaks" if one.level is None else one.level.label(unit), one) for one in own])
-        for (system, base), own in grouped(differences, lambda one: (one.system, one.base))
+        for (system, base), own in grouped(differences, lambda difference: (difference.system, difference.base))
     ]
 
 
@@ -487,7 +506,7 @@ def _by_base(differences: Sequence[Difference]) -> list[_Group]:
     """A group for each system that others are compared with, a row for each of these."""
     return [
         (f"Peaks against that of {base}", [(one.system, one) for one in own])
-        for base, own in grouped(differences, lambda one: one.base)
+        for base, own in grouped(differences, lambda difference: difference.base)
     ]
 
 
@@ -555,39 +574,43 @@ def _ratio_axis(frame: _Frame, look: Look, *, has_title: bool) -> alt.Axis:
     return alt.Axis(title=title, values=ticks, labelExpr=percent, labelFlush=False, labelOverlap="greedy", grid=True)
 
 
-def _compared(one: Difference, unit: str) -> Row:
-    change, bounds = show_change(one.ratio), one.ratio.bounds
-    level = "at their peaks" if one.level is None else f"at {one.level.label(unit)}"
+def _compared(difference: Difference, unit: str) -> Row:
+    change, bounds = show_change(difference.ratio), difference.ratio.bounds
+    level = "at their peaks" if difference.level is None else f"at {difference.level.label(unit)}"
     return {
-        "compared": clean(f"{one.system} against {one.base}, {level}"),
-        "ratio": one.ratio.value,
+        "compared": clean(f"{difference.system} against {difference.base}, {level}"),
+        "ratio": difference.ratio.value,
         "low": None if bounds is None else bounds.low,
         "high": None if bounds is None else bounds.high,
-        "kind": verdict_word(one.verdict),
+        "kind": verdict_word(difference.verdict),
         "ratio_shown": change.value,
         "change": change.value if change.bounds is None else f"{change.value} ({change.bounds})",
-        "verdict": difference_verdict(one),
+        "verdict": difference_verdict(difference),
     }
 
 
-def _trials(one: Difference, analysis: Analysis, links: Links) -> Iterator[str]:
+def _trials(difference: Difference, analysis: Analysis, links: Links) -> Iterator[str]:
     """The recordings of both systems, those of the compared one first."""
     peaks = {(curve.system, curve.workload): curve.peak for curve in analysis.curves if not curve.kind.is_at_rate}
-    for system, own in ((one.system, one.system_level), (one.base, one.base_level)):
-        peak = peaks.get((system, one.workload))
-        level = one.level or own or (None if peak is None else peak.level)
-        yield from () if level is None else links.trials_of(system, one.workload, level)
+    for system, own in ((difference.system, difference.system_level), (difference.base, difference.base_level)):
+        peak = peaks.get((system, difference.workload))
+        level = difference.level or own or (None if peak is None else peak.level)
+        yield from () if level is None else links.trials_of(system, difference.workload, level)
 
 
 def _without_repeated(differences: list[Difference]) -> list[Difference]:
     """Without comparisons of peaks that were read at one level of both, where that level has a row of its own."""
-    levels = {(one.base, one.system, one.level.order) for one in differences if one.level is not None}
+    levels = {
+        (difference.base, difference.system, difference.level.order)
+        for difference in differences
+        if difference.level is not None
+    }
 
-    def is_repeated(one: Difference) -> bool:
-        of_base, of_system = one.base_level, one.system_level
-        if one.level is not None or of_base is None or of_system is None:
+    def is_repeated(difference: Difference) -> bool:
+        of_base, of_system = difference.base_level, difference.system_level
+        if difference.level is not None or of_base is None or of_system is None:
             return False
-        return of_base.order == of_system.order and (one.base, one.system, of_base.order) in levels
+        return of_base.order == of_system.order and (difference.base, difference.system, of_base.order) in levels
 
-    kept = [one for one in differences if not is_repeated(one)]
+    kept = [difference for difference in differences if not is_repeated(difference)]
     return kept if len(kept) <= COMPARED_MAX else differences

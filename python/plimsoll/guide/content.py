@@ -160,17 +160,17 @@ class Content:
     @property
     def recorded(self) -> dict[str, str]:
         """The recordings that a figure can lead to, each with a short name such as `r1`."""
-        return {one.trial_id: f"r{number}" for number, one in enumerate(self.recordings, start=1)}
+        return {recording.trial_id: f"r{number}" for number, recording in enumerate(self.recordings, start=1)}
 
     @property
     def result_sections(self) -> tuple[Section, ...]:
         """The sections of results."""
-        return tuple(one for one in self.sections if not one.is_background)
+        return tuple(section for section in self.sections if not section.is_background)
 
     @property
     def background_sections(self) -> tuple[Section, ...]:
         """The sections that tell under which conditions results hold."""
-        return tuple(one for one in self.sections if one.is_background)
+        return tuple(section for section in self.sections if section.is_background)
 
     @property
     def has_curves(self) -> bool:
@@ -187,12 +187,12 @@ def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
     """
     analysis = cleaned(analysis)
     has_rates = any(curve.kind.is_at_rate for curve in analysis.curves)
-    systems = tuple(_system(analysis, one) for one in analysis.systems)
+    systems = tuple(_system(analysis, system) for system in analysis.systems)
     warnings = warning_parts(analysis)
     first = first_screen(analysis, warnings)
-    told = {*first.notices, *(one.text for one in first.headlines)}
-    rest = tuple(one for one in sentences(analysis, rest_findings(analysis)) if one.text not in told)
-    texts = iter(vague_once([one.text for one in (*first.headlines, *rest)]))
+    told = {*first.notices, *(headline.text for headline in first.headlines)}
+    rest = tuple(sentence for sentence in sentences(analysis, rest_findings(analysis)) if sentence.text not in told)
+    texts = iter(vague_once([headline.text for headline in (*first.headlines, *rest)]))
     headlines, rest = (tuple(replace(one, text=next(texts)) for one in own) for own in (first.headlines, rest))
     return Content(
         analysis=analysis,
@@ -200,7 +200,7 @@ def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
         first=replace(first, headlines=headlines),
         answer=vague_once([answer_sentence(one, analysis) for one in analysis.answer]),
         rest=rest,
-        limits=tuple(limit_sentence(one) for one in analysis.limits),
+        limits=tuple(limit_sentence(limit) for limit in analysis.limits),
         glance=glance_table(analysis),
         bounds=explain_bounds(analysis),
         unknown=unknown_sentences(analysis.systems) if analysis.curves or not analysis.capacities else (),
@@ -259,14 +259,14 @@ def _missing(analysis: Analysis) -> Table | None:
     unrun_ids = {one.trial_id for one in analysis.missing if not one.has_run}
     rows = tuple(
         (
-            Entry(one.system or NOT_KNOWN),
-            Entry(one.workload or NOT_KNOWN),
-            Entry(levels_words(one.levels) or NOT_KNOWN),
-            Entry(spans(one.repetitions) or NOT_KNOWN),
-            Entry(one.reason),
-            Entry(", ".join(name for name in one.trial_ids if name not in unrun_ids) or "none"),
+            Entry(missing_group.system or NOT_KNOWN),
+            Entry(missing_group.workload or NOT_KNOWN),
+            Entry(levels_words(missing_group.levels) or NOT_KNOWN),
+            Entry(spans(missing_group.repetitions) or NOT_KNOWN),
+            Entry(missing_group.reason),
+            Entry(", ".join(name for name in missing_group.trial_ids if name not in unrun_ids) or "none"),
         )
-        for one in missing_groups(analysis.missing)
+        for missing_group in missing_groups(analysis.missing)
     )
     columns = tuple(_words(heading) for heading in headings)
     return Table(caption="Trials that no figure includes", columns=columns, rows=rows)

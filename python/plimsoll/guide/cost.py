@@ -23,18 +23,18 @@ def cost_section(analysis: Analysis) -> Section | None:
     """The whole section; None without prices."""
     if not analysis.costs:
         return None
-    units = {one.name: one.rate_unit for one in analysis.workloads}
+    units = {workload.name: workload.rate_unit for workload in analysis.workloads}
     notes = ["A month is a twelfth of a year; prices are as the user stated them."]
-    notes += dict.fromkeys(_BASIS_NOTES[one.basis] for one in analysis.costs)
+    notes += dict.fromkeys(_BASIS_NOTES[cost.basis] for cost in analysis.costs)
     return Section(
         anchor="cost",
         title="Cost",
-        sentences=tuple(sentence for one in analysis.costs for sentence in cost_sentences(one)),
-        tables=tuple(_table(one, units.get(one.workload, "tps")) for one in analysis.costs),
+        sentences=tuple(sentence for cost in analysis.costs for sentence in cost_sentences(cost)),
+        tables=tuple(_table(cost, units.get(cost.workload, "tps")) for cost in analysis.costs),
         charts=tuple(
-            _chart(one, currency, units.get(one.workload, "tps"), analysis)
-            for one in analysis.costs
-            for currency in one.currencies
+            _chart(cost, currency, units.get(cost.workload, "tps"), analysis)
+            for cost in analysis.costs
+            for currency in cost.currencies
         ),
         notes=tuple(notes),
     )
@@ -49,29 +49,31 @@ _BASIS_NOTES = {
 }
 
 
-def cost_sentences(one: WorkloadCost) -> list[str]:
+def cost_sentences(workload_cost: WorkloadCost) -> list[str]:
     """Which systems are on the front, and what cannot be compared."""
-    sentences = [_of_currency(one, currency) for currency in one.currencies]
-    if len(one.currencies) > 1:
-        stated = listed([currency or "no stated currency" for currency in one.currencies])
-        sentences.append(f"{one.workload}: prices in {stated} are not compared with each other.")
-    if one.without_price:
-        sentences.append(f"{one.workload}: no price is known of {listed(list(one.without_price))}.")
-    if one.without_capacity:
-        sentences.append(f"{one.workload}: {without_capacity_words(one.without_capacity, one.basis)}.")
+    sentences = [_of_currency(workload_cost, currency) for currency in workload_cost.currencies]
+    if len(workload_cost.currencies) > 1:
+        stated = listed([currency or "no stated currency" for currency in workload_cost.currencies])
+        sentences.append(f"{workload_cost.workload}: prices in {stated} are not compared with each other.")
+    if workload_cost.without_price:
+        sentences.append(f"{workload_cost.workload}: no price is known of {listed(list(workload_cost.without_price))}.")
+    if workload_cost.without_capacity:
+        sentences.append(
+            f"{workload_cost.workload}: {without_capacity_words(workload_cost.without_capacity, workload_cost.basis)}."
+        )
     return sentences
 
 
-def _of_currency(one: WorkloadCost, currency: str) -> str:
-    own = [system for system in one.systems if currency_of(system.price) == currency]
+def _of_currency(workload_cost: WorkloadCost, currency: str) -> str:
+    own = [system for system in workload_cost.systems if currency_of(system.price) == currency]
     cheapest = own[0]
     money = money_words(cheapest.per_million.value, currency)
-    share = f"{plain_percent(one.utilisation)} of {BASIS_WORDS[one.basis]}"
+    share = f"{plain_percent(workload_cost.utilisation)} of {BASIS_WORDS[workload_cost.basis]}"
     if len(own) == 1:
-        return f"{one.workload}: {cheapest.system} costs {money} per million transactions at {share}."
-    is_known = currency not in one.undecided
+        return f"{workload_cost.workload}: {cheapest.system} costs {money} per million transactions at {share}."
+    is_known = currency not in workload_cost.undecided
     leads = "is the cheapest" if is_known else "has the lowest figure for cost"
-    text = f"{one.workload}: {cheapest.system} {leads} per transaction, {money} per million at {share}."
+    text = f"{workload_cost.workload}: {cheapest.system} {leads} per transaction, {money} per million at {share}."
     if not is_known:
         is_open = any(system.may_be_higher for system in own)
         why = "a throughput may be higher than was measured" if is_open else "the confidence intervals overlap"
@@ -80,13 +82,13 @@ def _of_currency(one: WorkloadCost, currency: str) -> str:
     return f"{text} No other system sustains as much for less, or more for the same price: {listed(front)}."
 
 
-def _beaten_words(one: SystemCost, of: WorkloadCost) -> str | None:
+def _beaten_words(system_cost: SystemCost, of: WorkloadCost) -> str | None:
     """By which system it is beaten, and in what; None where by none."""
-    other = next((system for system in of.systems if system.system == one.beaten_by), None)
+    other = next((system for system in of.systems if system.system == system_cost.beaten_by), None)
     if other is None:
         return None
-    verb = "sustains" if one.on_front is OnFront.NO else "may sustain"
-    is_same = other.price.per_month == one.price.per_month
+    verb = "sustains" if system_cost.on_front is OnFront.NO else "may sustain"
+    is_same = other.price.per_month == system_cost.price.per_month
     return f"{other.system} {verb} {'more for the same price' if is_same else 'as much for less'}"
 
 
@@ -101,44 +103,44 @@ _HEADINGS = {
 }
 
 
-def _table(one: WorkloadCost, unit: str) -> Table:
+def _table(workload_cost: WorkloadCost, unit: str) -> Table:
     columns = (
         Column(heading="system", numeric=False),
         Column(heading="per month"),
         Column(heading="term", numeric=False),
         Column(heading="as of", numeric=False),
-        Column(heading=f"{_HEADINGS[one.basis]}, {unit}"),
-        Column(heading=f"per million at {one.utilisation * 100:.3g} %"),
+        Column(heading=f"{_HEADINGS[workload_cost.basis]}, {unit}"),
+        Column(heading=f"per million at {workload_cost.utilisation * 100:.3g} %"),
         Column(heading="on the Pareto front", numeric=False),
     )
-    rows = tuple(_row(system, unit, one) for system in one.systems)
-    return Table(caption=f"{one.workload}: cost", columns=columns, rows=rows)
+    rows = tuple(_row(system, unit, workload_cost) for system in workload_cost.systems)
+    return Table(caption=f"{workload_cost.workload}: cost", columns=columns, rows=rows)
 
 
-def _row(one: SystemCost, unit: str, of: WorkloadCost) -> tuple[Entry, ...]:
-    capacity, million = show_rate(one.capacity_tps, unit), show_cost(one.per_million)
-    at_least = "≥ " if one.may_be_higher else ""
+def _row(system_cost: SystemCost, unit: str, of: WorkloadCost) -> tuple[Entry, ...]:
+    capacity, million = show_rate(system_cost.capacity_tps, unit), show_cost(system_cost.per_million)
+    at_least = "≥ " if system_cost.may_be_higher else ""
     return (
-        Entry(one.system),
-        Entry(price_words(one.price)),
-        Entry(one.price.term or NOT_KNOWN),
-        Entry(one.price.date.isoformat() if one.price.date else NOT_KNOWN),
-        Entry(f"{at_least}{capacity.value}", capacity.bounds, sources=one.trials),
-        Entry(with_currency(million.value, currency_of(one.price)), million.bounds, sources=one.trials),
-        Entry(_FRONT[one.on_front], _beaten_words(one, of)),
+        Entry(system_cost.system),
+        Entry(price_words(system_cost.price)),
+        Entry(system_cost.price.term or NOT_KNOWN),
+        Entry(system_cost.price.date.isoformat() if system_cost.price.date else NOT_KNOWN),
+        Entry(f"{at_least}{capacity.value}", capacity.bounds, sources=system_cost.trials),
+        Entry(with_currency(million.value, currency_of(system_cost.price)), million.bounds, sources=system_cost.trials),
+        Entry(_FRONT[system_cost.on_front], _beaten_words(system_cost, of)),
     )
 
 
-def _chart(one: WorkloadCost, currency: str, unit: str, analysis: Analysis) -> SectionChart:
+def _chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis: Analysis) -> SectionChart:
     return SectionChart(
-        title=f"{one.workload}: cost and capacity{f', {currency}' if currency else ''}",
-        draw=lambda look: pareto_chart(one, currency, unit, analysis, look),
+        title=f"{workload_cost.workload}: cost and capacity{f', {currency}' if currency else ''}",
+        draw=lambda look: pareto_chart(workload_cost, currency, unit, analysis, look),
     )
 
 
-def pareto_chart(one: WorkloadCost, currency: str, unit: str, analysis: Analysis, look: Look) -> Chart:
+def pareto_chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis: Analysis, look: Look) -> Chart:
     """Capacity over cost per month; a line joins the systems on the front."""
-    own = [system for system in one.systems if currency_of(system.price) == currency]
+    own = [system for system in workload_cost.systems if currency_of(system.price) == currency]
     links = Links(analysis)
     rows = [
         {
@@ -157,11 +159,11 @@ def pareto_chart(one: WorkloadCost, currency: str, unit: str, analysis: Analysis
     most = max(system.price.per_month for system in own) * 1.08 or 1.0
     title = f"Cost per month{f', {currency}' if currency else ''}"
     x = alt.X("cost:Q", scale=alt.Scale(domain=[0, most], nice=False), axis=alt.Axis(title=title, format=",~r"))
-    y = axis_y("rate:Q", f"{capitalised(_HEADINGS[one.basis], ())}, {rate_words(unit)}", alt.Scale(zero=True))
+    y = axis_y("rate:Q", f"{capitalised(_HEADINGS[workload_cost.basis], ())}, {rate_words(unit)}", alt.Scale(zero=True))
     tooltip = [
         alt.Tooltip("system:N"),
         alt.Tooltip("cost:Q"),
-        alt.Tooltip("rate:Q", title=_HEADINGS[one.basis]),
+        alt.Tooltip("rate:Q", title=_HEADINGS[workload_cost.basis]),
         recordings_line(),
     ]
     front = base.mark_line(color=look.palette.quiet, interpolate="step-after", strokeDash=[4, 3]).encode(x=x, y=y)

@@ -36,8 +36,8 @@ def effects_section(analysis: Analysis) -> Section | None:
     """The whole section; None where systems were written out."""
     if not analysis.effects.factors:
         return None
-    workloads = tuple(dict.fromkeys(one.workload for one in analysis.effects.factors))
-    is_additive = any(one.is_additive for one in analysis.effects.factors)
+    workloads = tuple(dict.fromkeys(factor.workload for factor in analysis.effects.factors))
+    is_additive = any(factor.is_additive for factor in analysis.effects.factors)
     return Section(
         anchor="effects",
         title="Effects of factors",
@@ -51,40 +51,44 @@ def effects_section(analysis: Analysis) -> Section | None:
 
 def effect_sentences(workload: str, analysis: Analysis) -> Iterator[str]:
     """Under one workload: every effect, then the interactions that are established, or that none is."""
-    for one in analysis.effects.factors:
-        if one.workload == workload:
-            yield f"{workload}: {_effect_words(one)}."
-    own = [one for one in analysis.effects.interactions if one.workload == workload]
+    for factor in analysis.effects.factors:
+        if factor.workload == workload:
+            yield f"{workload}: {_effect_words(factor)}."
+    own = [interaction for interaction in analysis.effects.interactions if interaction.workload == workload]
     yield from (_interaction_sentence(one) for one in own if one.verdict.is_difference and one.other is not None)
     yield from _level_sentences(workload, own, analysis.effects.factors)
     if own and not any(one.verdict.is_difference for one in own):
         yield f"{workload}: no significant interaction{_largest(own)}."
 
 
-def _interaction_sentence(one: Interaction) -> str:
+def _interaction_sentence(interaction: Interaction) -> str:
     return (
-        f"{one.workload}: the effect of {one.factor} on {measured_words(one.measure)} depends on {one.other}:"
-        f" {one.value} instead of {one.base} changes it by {change_words(one.effect_at_base)} with {one.other_base}"
-        f" and by {change_words(one.effect_at_value)} with {one.other_value}."
+        f"{interaction.workload}: the effect of {interaction.factor} on {measured_words(interaction.measure)} depends on {interaction.other}:"
+        f" {interaction.value} instead of {interaction.base} changes it by {change_words(interaction.effect_at_base)} with {interaction.other_base}"
+        f" and by {change_words(interaction.effect_at_value)} with {interaction.other_value}."
     )
 
 
-def _effect_words(one: FactorEffect) -> str:
-    change, over = effect_label(one), averaged_words(one)
-    found, measured = show_change(one.ratio), measured_words(one.measure)
+def _effect_words(factor_effect: FactorEffect) -> str:
+    change, over = effect_label(factor_effect), averaged_words(factor_effect)
+    found, measured = show_change(factor_effect.ratio), measured_words(factor_effect.measure)
     interval = "" if found.bounds is None else f" (95 % CI {found.bounds})"
-    match one.verdict:
+    match factor_effect.verdict:
         case RatioVerdict.FASTER | RatioVerdict.SLOWER:
             return f"{change} changes {measured} by {found.value}{interval}{over}"
         case RatioVerdict.EQUAL:
-            within = plain_percent(one.equal_within)
+            within = plain_percent(factor_effect.equal_within)
             return f"{change} leaves {measured} equal within {within}: {found.value}{interval}{over}"
         case RatioVerdict.UNTESTABLE:
             return f"{change} changes {measured} by {found.value}{over}; a confidence interval needs repetitions"
         case RatioVerdict.DISTURBED:
             return f"what {change} changes is not known: the machine was not equally fast"
-    detectable = "" if one.smallest_effect is None else f"; minimum detectable effect {effect(one.smallest_effect)}"
-    further = further_words(one.repetitions_needed)
+    detectable = (
+        ""
+        if factor_effect.smallest_effect is None
+        else f"; minimum detectable effect {effect(factor_effect.smallest_effect)}"
+    )
+    further = further_words(factor_effect.repetitions_needed)
     return f"no effect of {change} is established: {found.value}{interval}{over}{detectable}{further}"
 
 
@@ -93,7 +97,9 @@ def _level_sentences(
 ) -> Iterator[str]:
     """One for each effect that depends on the level."""
     named = {
-        (one.measure, one.factor, one.value) for one in interactions if one.other is None and one.verdict.is_difference
+        (interaction.measure, interaction.factor, interaction.value)
+        for interaction in interactions
+        if interaction.other is None and interaction.verdict.is_difference
     }
     for one in effects:
         if one.workload == workload and (one.measure, one.factor, one.value) in named:
@@ -105,7 +111,7 @@ def _level_sentences(
 
 
 def _largest(interactions: Sequence[Interaction]) -> str:
-    known = [one.smallest_effect for one in interactions if one.smallest_effect is not None]
+    known = [interaction.smallest_effect for interaction in interactions if interaction.smallest_effect is not None]
     return f"; the largest minimum detectable effect of one is {effect(max(known))}" if known else ""
 
 
@@ -121,30 +127,30 @@ def _effects(analysis: Analysis) -> Table:
     )
     rows = tuple(
         (
-            Entry(one.factor),
-            Entry(one.value),
-            Entry(one.base),
-            Entry(one.workload),
-            effect_entry(one.ratio, "*" if one.is_additive else ""),
-            Entry(verdict_words(one, "higher", "lower")),
-            Entry(effect_words(one)),
+            Entry(factor.factor),
+            Entry(factor.value),
+            Entry(factor.base),
+            Entry(factor.workload),
+            effect_entry(factor.ratio, "*" if factor.is_additive else ""),
+            Entry(verdict_words(factor, "higher", "lower")),
+            Entry(effect_words(factor)),
         )
-        for one in analysis.effects.factors
+        for factor in analysis.effects.factors
     )
     return Table(caption="Effect of each factor over the others", columns=columns, rows=rows)
 
 
 def _at_levels(analysis: Analysis) -> Table | None:
     """A column for each level; None where there is only one."""
-    levels = {at.level.order: at.level for one in analysis.effects.factors for at in one.levels}
+    levels = {at.level.order: at.level for factor in analysis.effects.factors for at in factor.levels}
     if not levels:
         return None
     headings = [levels[order].label() for order in sorted(levels)]
     rows = []
-    for one in analysis.effects.factors:
-        found = {at.level.order: at.ratio for at in one.levels}
+    for factor in analysis.effects.factors:
+        found = {at.level.order: at.ratio for at in factor.levels}
         entries = [effect_entry(found[order]) if order in found else Entry(NOT_KNOWN) for order in sorted(levels)]
-        rows.append((Entry(effect_label(one)), Entry(one.workload), *entries))
+        rows.append((Entry(effect_label(factor)), Entry(factor.workload), *entries))
     columns = (
         Column(heading="effect of", numeric=False),
         Column(heading="workload", numeric=False),
@@ -165,32 +171,32 @@ def _interactions(analysis: Analysis) -> Table | None:
         Column(heading="to"),
         Column(heading="verdict", numeric=False),
     )
-    rows = tuple(_interaction(one) for one in analysis.effects.interactions)
+    rows = tuple(_interaction(interaction) for interaction in analysis.effects.interactions)
     return Table(caption="Interactions", columns=columns, rows=rows)
 
 
-def _interaction(one: Interaction) -> tuple[Entry, ...]:
-    if one.other is None:
-        assert one.base_level is not None, "without another factor it is the level"
-        assert one.level is not None, "and what is compared with it"
-        at = (one.base_level.label(), one.level.label())
+def _interaction(interaction: Interaction) -> tuple[Entry, ...]:
+    if interaction.other is None:
+        assert interaction.base_level is not None, "without another factor it is the level"
+        assert interaction.level is not None, "and what is compared with it"
+        at = (interaction.base_level.label(), interaction.level.label())
         depends = "the level"
     else:
-        at, depends = (one.other_base or "", one.other_value or ""), one.other
-    ratio = show_ratio(one.ratio)
+        at, depends = (interaction.other_base or "", interaction.other_value or ""), interaction.other
+    ratio = show_ratio(interaction.ratio)
     return (
-        Entry(effect_label(one)),
+        Entry(effect_label(interaction)),
         Entry(depends),
-        Entry(one.workload),
+        Entry(interaction.workload),
         Entry(ratio.value, ratio.bounds),
-        Entry(f"{change_words(one.effect_at_base)} ({at[0]})"),
-        Entry(f"{change_words(one.effect_at_value)} ({at[1]})"),
-        Entry("established" if one.verdict.is_difference else "not established"),
+        Entry(f"{change_words(interaction.effect_at_base)} ({at[0]})"),
+        Entry(f"{change_words(interaction.effect_at_value)} ({at[1]})"),
+        Entry("established" if interaction.verdict.is_difference else "not established"),
     )
 
 
 def _chart(workload: str, analysis: Analysis) -> SectionChart:
-    own = [one for one in analysis.effects.factors if one.workload == workload]
+    own = [factor for factor in analysis.effects.factors if factor.workload == workload]
     return SectionChart(title=f"{workload}: effect of each factor", draw=lambda look: effects_chart(own, look))
 
 
@@ -218,14 +224,14 @@ def effects_chart(effects: Sequence[FactorEffect], look: Look) -> Chart:
     return finish(alt.layer(nothing, *written, interval.transform_filter("isValid(datum.low)"), point), look)
 
 
-def _row(one: FactorEffect) -> Row:
-    bounds = one.ratio.bounds
+def _row(factor_effect: FactorEffect) -> Row:
+    bounds = factor_effect.ratio.bounds
     if bounds is not None and bounds.is_vague:
         bounds = None  # an interval that wide would press all others together
-    shown = show_change(one.ratio)
+    shown = show_change(factor_effect.ratio)
     return {
-        "label": effect_label(one),
-        "change": one.ratio.value - 1,
+        "label": effect_label(factor_effect),
+        "change": factor_effect.ratio.value - 1,
         "low": None if bounds is None else bounds.low - 1,
         "high": None if bounds is None else bounds.high - 1,
         "shown": shown.value if shown.bounds is None else f"{shown.value} ({shown.bounds})",
@@ -236,8 +242,10 @@ def effects_answer_sentence(said: Said) -> str:
     """The strongest established effects under a workload, and the interactions that matter most."""
     figures, workload = said.figures, said.finding.workload
     measure = EffectMeasure(figures["measure"])
-    own = [one for one in said.analysis.effects.factors if (one.workload, one.measure) == (workload, measure)]
-    strongest = [next(one for one in own if (one.factor, one.value) == told[:2]) for told in figures["effects"]]
+    own = [
+        factor for factor in said.analysis.effects.factors if (factor.workload, factor.measure) == (workload, measure)
+    ]
+    strongest = [next(one for one in own if (one.factor, one.value) == figure[:2]) for figure in figures["effects"]]
     more = figures["more_effects_count"]
     first = _strongest(strongest, more, measure) if strongest else _none(own, measure)
     return f"{workload}: {first}.{_dependence_sentence(figures['interactions'], figures['more_interactions_count'])}"
@@ -246,7 +254,7 @@ def effects_answer_sentence(said: Said) -> str:
 def _strongest(strongest: Sequence[FactorEffect], more_count: int, measure: EffectMeasure) -> str:
     first, *others = strongest
     which = "strongest" if others else "only established"
-    also = "".join(f"; then {effect_label(one)}: {_with_interval(one)}" for one in others)
+    also = "".join(f"; then {effect_label(other)}: {_with_interval(other)}" for other in others)
     more = (
         f"; {counted(more_count, 'more effect')} {'is' if more_count == 1 else 'are'} established" if more_count else ""
     )
@@ -256,8 +264,8 @@ def _strongest(strongest: Sequence[FactorEffect], more_count: int, measure: Effe
     )
 
 
-def _with_interval(one: FactorEffect) -> str:
-    found = show_change(one.ratio)
+def _with_interval(factor_effect: FactorEffect) -> str:
+    found = show_change(factor_effect.ratio)
     return found.value if found.bounds is None else f"{found.value} (95 % CI {found.bounds})"
 
 
@@ -312,9 +320,13 @@ def _depends(other: Scalar, at: Sequence[Scalar]) -> str:
 def brief_tables(analysis: Analysis) -> Iterator[Table]:
     """For each workload its effects, and the interactions that are established."""
     found = analysis.effects
-    for workload, measure in dict.fromkeys((one.workload, one.measure) for one in found.factors):
-        own = [one for one in found.factors if (one.workload, one.measure) == (workload, measure)]
-        crossed = [one for one in found.interactions if (one.workload, one.measure) == (workload, measure)]
+    for workload, measure in dict.fromkeys((factor.workload, factor.measure) for factor in found.factors):
+        own = [factor for factor in found.factors if (factor.workload, factor.measure) == (workload, measure)]
+        crossed = [
+            interaction
+            for interaction in found.interactions
+            if (interaction.workload, interaction.measure) == (workload, measure)
+        ]
         yield _brief_effects(workload, measure, own, _no_interaction(crossed))
         if named := [one for one in crossed if one.verdict.is_difference]:
             yield _brief_interactions(workload, named)
@@ -347,9 +359,9 @@ def _levels(effects: Sequence[FactorEffect]) -> str:
 
 def _no_interaction(interactions: Sequence[Interaction]) -> str:
     """That none is established; nothing where one is, or where none was looked for."""
-    if not interactions or any(one.verdict.is_difference for one in interactions):
+    if not interactions or any(interaction.verdict.is_difference for interaction in interactions):
         return ""
-    known = [one.smallest_effect for one in interactions if one.smallest_effect is not None]
+    known = [interaction.smallest_effect for interaction in interactions if interaction.smallest_effect is not None]
     largest = f"; the largest minimum detectable effect of one is {effect(max(known))}" if known else ""
     return f"No interaction is established{largest}."
 
@@ -361,19 +373,19 @@ def _brief_interactions(workload: str, interactions: Sequence[Interaction]) -> T
         Column(heading="from", numeric=False),
         Column(heading="to", numeric=False),
     )
-    rows = tuple(_brief_interaction(one) for one in interactions)
+    rows = tuple(_brief_interaction(interaction) for interaction in interactions)
     return Table(caption=f"{workload}: interactions that are established", columns=columns, rows=rows)
 
 
-def _brief_interaction(one: Interaction) -> tuple[Entry, ...]:
-    at = (one.other_base or "", one.other_value or "")
-    if one.base_level is not None and one.level is not None:
-        at = one.base_level.label(), one.level.label()
+def _brief_interaction(interaction: Interaction) -> tuple[Entry, ...]:
+    at = (interaction.other_base or "", interaction.other_value or "")
+    if interaction.base_level is not None and interaction.level is not None:
+        at = interaction.base_level.label(), interaction.level.label()
     return (
-        Entry(f"{one.factor} {one.value} instead of {one.base}"),
-        Entry(one.other or "the level"),
-        Entry(f"{change_words(one.effect_at_base)} ({at[0]})"),
-        Entry(f"{change_words(one.effect_at_value)} ({at[1]})"),
+        Entry(f"{interaction.factor} {interaction.value} instead of {interaction.base}"),
+        Entry(interaction.other or "the level"),
+        Entry(f"{change_words(interaction.effect_at_base)} ({at[0]})"),
+        Entry(f"{change_words(interaction.effect_at_value)} ({at[1]})"),
     )
 
 
@@ -383,9 +395,9 @@ ADDITIVE_NOTE = (
 )
 
 
-def effect_label(one: FactorEffect | Interaction) -> str:
+def effect_label(factor_effect: FactorEffect | Interaction) -> str:
     """Which effect it is, such as `threads 64 instead of 0`."""
-    return f"{one.factor} {one.value} instead of {one.base}"
+    return f"{factor_effect.factor} {factor_effect.value} instead of {factor_effect.base}"
 
 
 def measured_words(measure: EffectMeasure) -> str:
@@ -398,11 +410,11 @@ def change_words(ratio: Estimate) -> str:
     return show_change(ratio).value
 
 
-def averaged_words(one: FactorEffect) -> str:
+def averaged_words(factor_effect: FactorEffect) -> str:
     """What an effect is a mean over, with the comma before it; or what it assumes instead."""
-    if one.is_additive:
+    if factor_effect.is_additive:
         return ", if factors do not interact"
-    averaged = [*one.over, *([counted(len(one.levels), "level")] if one.levels else [])]
+    averaged = [*factor_effect.over, *([counted(len(factor_effect.levels), "level")] if factor_effect.levels else [])]
     return f", on average over {listed(averaged)}" if averaged else ""
 
 

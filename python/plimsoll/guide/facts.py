@@ -64,7 +64,7 @@ class EnvironmentPart:
     @property
     def has_variables(self) -> bool:
         """Some server said which variables are effective."""
-        return any(one.variables for one in self.instances)
+        return any(instance.variables for instance in self.instances)
 
 
 def environment_parts(systems: Sequence[SystemSummary]) -> tuple[EnvironmentPart, ...]:
@@ -206,7 +206,9 @@ def _instance_parts(system: SystemSummary) -> Iterator[InstancePart]:
             yield InstancePart(
                 title=f"{system.name}, {instance.name}{f', other than {like.name}' if like.name else ''}",
                 variables=tuple(sorted(instance.variables.items() - like.variables.items())),
-                tables=tuple((name, one) for name, one in instance.tables.items() if like.tables.get(name) != one),
+                tables=tuple(
+                    (name, table) for name, table in instance.tables.items() if like.tables.get(name) != table
+                ),
                 option_file=instance.option_file,
             )
         first = first or instance
@@ -267,28 +269,28 @@ _SOURCES = {
 
 def exporter_lines(exporters: Sequence[ExporterFacts]) -> Iterator[tuple[str, str]]:
     """A fact for each exporter, its name first."""
-    for one in exporters:
-        yield f"Telemetry from {one.url}", _words(one)
+    for exporter in exporters:
+        yield f"Telemetry from {exporter.url}", _words(exporter)
 
 
-def _words(one: ExporterFacts) -> str:
-    if one.unused is not None:
-        return f"not used: {one.unused}"
-    if not one.sources:
-        return f"nothing came; {one.failures_count} requests failed"
-    what = listed([_SOURCES.get(source, source) for source in one.sources])
-    words = f"{what}, {_resolution(one)}"
-    if one.host_name is not None:
-        words += f", of the machine {one.host_name}"
-    return f"{words}; {one.failures_count} requests failed" if one.failures_count else words
+def _words(exporter_facts: ExporterFacts) -> str:
+    if exporter_facts.unused is not None:
+        return f"not used: {exporter_facts.unused}"
+    if not exporter_facts.sources:
+        return f"nothing came; {exporter_facts.failures_count} requests failed"
+    what = listed([_SOURCES.get(source, source) for source in exporter_facts.sources])
+    words = f"{what}, {_resolution(exporter_facts)}"
+    if exporter_facts.host_name is not None:
+        words += f", of the machine {exporter_facts.host_name}"
+    return f"{words}; {exporter_facts.failures_count} requests failed" if exporter_facts.failures_count else words
 
 
-def _resolution(one: ExporterFacts) -> str:
-    if one.resolution_s is None:
+def _resolution(exporter_facts: ExporterFacts) -> str:
+    if exporter_facts.resolution_s is None:
         return "how often is not known"
-    coarser = one.resolution_s > 1.5 * one.interval_s
-    asked = f" (asked every {format_duration(one.interval_s)})" if coarser else ""
-    return f"every {format_duration(one.resolution_s)}{asked}"
+    coarser = exporter_facts.resolution_s > 1.5 * exporter_facts.interval_s
+    asked = f" (asked every {format_duration(exporter_facts.interval_s)})" if coarser else ""
+    return f"every {format_duration(exporter_facts.resolution_s)}{asked}"
 
 
 _Values = dict[str, str | None]
@@ -319,8 +321,10 @@ def factor_table(analysis: Analysis) -> Table | None:
 def _factors(analysis: Analysis) -> dict[str, _Values]:
     """Every factor that a system states, by name; with the encryption where systems are known to differ in it."""
     names = dict.fromkeys(name for system in analysis.systems for name in system.factors)
-    factors = {name: {one.name: _value(one, name, analysis.systems) for one in analysis.systems} for name in names}
-    encryptions: _Values = {one.name: encryption_words(one.encryptions) for one in analysis.systems}
+    factors = {
+        name: {system.name: _value(system, name, analysis.systems) for system in analysis.systems} for name in names
+    }
+    encryptions: _Values = {system.name: encryption_words(system.encryptions) for system in analysis.systems}
     return {**factors, "encryption": encryptions} if len(set(encryptions.values())) > 1 else factors
 
 
@@ -357,7 +361,9 @@ _GROUPED = (VariableReason.ABSENT, VariableReason.DEFAULT)
 
 def variable_table(analysis: Analysis, caption: str, *, expected: bool) -> Table | None:
     """Those that are expected to differ, or those that are not; None without any."""
-    found = [one for one in analysis.variables if one.expected is expected and one.reason not in _GROUPED]
+    found = [
+        variable for variable in analysis.variables if variable.expected is expected and variable.reason not in _GROUPED
+    ]
     if not found:
         return None
     names = [system.name for system in analysis.systems if any(system.name in variable.values for variable in found)]
@@ -434,32 +440,32 @@ def _short(aspect: Aspect) -> str:
     return _NAMES[aspect].partition(":")[0].partition(" (")[0]
 
 
-def _row(one: Equivalence) -> tuple[Entry, ...]:
-    count = f"{one.compared_count:,}" if one.compared_count else NOT_KNOWN
-    return Entry(_NAMES[one.aspect]), Entry(count), _result(one)
+def _row(equivalence: Equivalence) -> tuple[Entry, ...]:
+    count = f"{equivalence.compared_count:,}" if equivalence.compared_count else NOT_KNOWN
+    return Entry(_NAMES[equivalence.aspect]), Entry(count), _result(equivalence)
 
 
-def _result(one: Equivalence) -> Entry:
-    if not one.compared_count:
-        return Entry(f"unknown for {listed(one.unknown)}" if one.unknown else "nothing to compare")
+def _result(equivalence: Equivalence) -> Entry:
+    if not equivalence.compared_count:
+        return Entry(f"unknown for {listed(equivalence.unknown)}" if equivalence.unknown else "nothing to compare")
     told = []
-    if one.differences:
-        names = first_few([each.what for each in one.differences])
-        told.append(f"{counted(len(one.differences), 'difference')}: {names}")
-    if one.expected:
-        told.append(f"{len(one.expected):,} expected")
-    unknown = f"; unknown for {listed(one.unknown)}" if one.unknown else ""
+    if equivalence.differences:
+        names = first_few([each.what for each in equivalence.differences])
+        told.append(f"{counted(len(equivalence.differences), 'difference')}: {names}")
+    if equivalence.expected:
+        told.append(f"{len(equivalence.expected):,} expected")
+    unknown = f"; unknown for {listed(equivalence.unknown)}" if equivalence.unknown else ""
     return Entry((", ".join(told) or "equal") + unknown)
 
 
-def _differences(one: Equivalence) -> Table:
-    systems = one.systems
+def _differences(equivalence: Equivalence) -> Table:
+    systems = equivalence.systems
     return Table(
-        caption=f"Differences in {_short(one.aspect)}",
+        caption=f"Differences in {_short(equivalence.aspect)}",
         columns=(Column(heading="what", numeric=False), *(Column(heading=name, numeric=False) for name in systems)),
         rows=tuple(
             (Entry(each.what), *(Entry(each.values.get(name) or "missing") for name in systems))
-            for each in one.differences[:_DIFFERENCES_MAX]
+            for each in equivalence.differences[:_DIFFERENCES_MAX]
         ),
     )
 
@@ -467,6 +473,6 @@ def _differences(one: Equivalence) -> Table:
 def _variable_notes(analysis: Analysis) -> Iterator[str]:
     """Expected differences of variables by reason; `guide.json` has all of them."""
     for reason, words in _REASONS.items():
-        names = [one.variable for one in analysis.variables if one.reason is reason]
+        names = [variable.variable for variable in analysis.variables if variable.reason is reason]
         if names:
             yield f"{counted(len(names), 'variable')} {words[len(names) > 1]}: {first_few(names)}."

@@ -130,16 +130,16 @@ def durability_table(record: DurabilityRecord) -> Table:
         Column(heading="corrupt"),
         Column(heading="recovery s"),
     )
-    rows = tuple(_row(one) for one in record.settings)
+    rows = tuple(_row(setting) for setting in record.settings)
     return Table(caption=f"{record.fault}: {record.server}", columns=columns, rows=rows)
 
 
 def durability_sentences(record: DurabilityRecord) -> Iterator[str]:
     """What the table says, the gravest first."""
     kind = FaultKind(record.fault)
-    yield from (_broken_durability(one, kind) for one in record.settings if not one.is_kept)
-    yield from (_failed(one) for one in record.settings if any(fault.failure for fault in one.each))
-    kept = [one for one in record.settings if one.faults_with_loss == 0 and one.faults]
+    yield from (_broken_durability(setting, kind) for setting in record.settings if not setting.is_kept)
+    yield from (_failed(setting) for setting in record.settings if any(fault.failure for fault in setting.each))
+    kept = [setting for setting in record.settings if setting.faults_with_loss == 0 and setting.faults]
     for one in sorted(kept, key=lambda one: -one.throughput_tps)[:1]:
         yield (
             f"The fastest setting that lost nothing: {_setting(one).label}, {format_number(one.throughput_tps)} tps;"
@@ -149,35 +149,37 @@ def durability_sentences(record: DurabilityRecord) -> Iterator[str]:
     yield _COMMON
 
 
-def _row(one: SettingOutcome) -> tuple[Entry, ...]:
-    recovery = NOT_KNOWN if one.recovery_s is None else f"{one.recovery_s:.1f}"
+def _row(setting_outcome: SettingOutcome) -> tuple[Entry, ...]:
+    recovery = NOT_KNOWN if setting_outcome.recovery_s is None else f"{setting_outcome.recovery_s:.1f}"
     return (
-        Entry(_setting(one).label),
-        Entry(format_number(one.throughput_tps)),
-        Entry(f"{one.faults_with_loss} of {one.faults}"),
-        Entry(NOT_KNOWN if one.loss_ratio_max == 1 else f"< {format_percent(one.loss_ratio_max)}"),
-        Entry(f"{one.lost} of {one.acknowledged}"),
-        Entry(NOT_KNOWN if one.lost_ms is None else format_number(one.lost_ms)),
-        Entry(str(one.corrupt)),
-        Entry(recovery, mark=None if one.is_kept else "BROKEN"),
+        Entry(_setting(setting_outcome).label),
+        Entry(format_number(setting_outcome.throughput_tps)),
+        Entry(f"{setting_outcome.faults_with_loss} of {setting_outcome.faults}"),
+        Entry(
+            NOT_KNOWN if setting_outcome.loss_ratio_max == 1 else f"< {format_percent(setting_outcome.loss_ratio_max)}"
+        ),
+        Entry(f"{setting_outcome.lost} of {setting_outcome.acknowledged}"),
+        Entry(NOT_KNOWN if setting_outcome.lost_ms is None else format_number(setting_outcome.lost_ms)),
+        Entry(str(setting_outcome.corrupt)),
+        Entry(recovery, mark=None if setting_outcome.is_kept else "BROKEN"),
     )
 
 
-def _setting(one: SettingOutcome) -> DurabilitySetting:
-    return DurabilitySetting(one.flush_log_at_trx_commit, one.sync_binlog, one.doublewrite)
+def _setting(setting_outcome: SettingOutcome) -> DurabilitySetting:
+    return DurabilitySetting(
+        setting_outcome.flush_log_at_trx_commit, setting_outcome.sync_binlog, setting_outcome.doublewrite
+    )
 
 
-def _broken_durability(one: SettingOutcome, kind: FaultKind) -> str:
-    setting = _setting(one)
-    if setting.promises_to_keep(kind) and any(fault.is_plain_loss for fault in one.each):
+def _broken_durability(setting_outcome: SettingOutcome, kind: FaultKind) -> str:
+    setting = _setting(setting_outcome)
+    if setting.promises_to_keep(kind) and any(fault.is_plain_loss for fault in setting_outcome.each):
         what = (
-            f"{setting.label} promises to keep every acknowledged transaction; {one.lost} of {one.acknowledged} were"
+            f"{setting.label} promises to keep every acknowledged transaction; {setting_outcome.lost} of {setting_outcome.acknowledged} were"
             " lost."
         )
     else:
-        what = (
-            f"{setting.label} promises whole transactions; data was corrupt after {one.corrupt} of {one.faults} faults."
-        )
+        what = f"{setting.label} promises whole transactions; data was corrupt after {setting_outcome.corrupt} of {setting_outcome.faults} faults."
     if kind is FaultKind.LYING_DEVICE:
         return f"BROKEN PROMISE: {what} The device lied about flushes, as it was told to."
     return (
@@ -186,11 +188,11 @@ def _broken_durability(one: SettingOutcome, kind: FaultKind) -> str:
     )
 
 
-def _failed(one: SettingOutcome) -> str:
-    first = next(fault.failure for fault in one.each if fault.failure)
-    count = sum(fault.failure is not None for fault in one.each)
+def _failed(setting_outcome: SettingOutcome) -> str:
+    first = next(fault.failure for fault in setting_outcome.each if fault.failure)
+    count = sum(fault.failure is not None for fault in setting_outcome.each)
     return (
-        f"{_setting(one).label}: after {count} of {one.faults} faults the server did not come back, or its tables could"
+        f"{_setting(setting_outcome).label}: after {count} of {setting_outcome.faults} faults the server did not come back, or its tables could"
         f" not be read; all transactions then count as lost. First: {first.splitlines()[0]}"
     )
 
@@ -284,9 +286,9 @@ def error_table(record: FailoverRecord) -> Table:
     counts: Counter[int] = Counter()
     spans: dict[int, list[float]] = {}
     for outcome in record.each:
-        for one in outcome.errors:
-            counts[one.code] += one.count
-            spans.setdefault(one.code, []).extend((one.first_s, one.last_s))
+        for error in outcome.errors:
+            counts[error.code] += error.count
+            spans.setdefault(error.code, []).extend((error.first_s, error.last_s))
     columns = (
         Column(heading="code", numeric=False),
         Column(heading="meaning", numeric=False),
@@ -364,8 +366,10 @@ def _broken_failover(record: FailoverRecord) -> str:
     )
 
 
-def _is_broken(record: FailoverRecord, one: FailoverOutcome) -> bool:
-    return one.is_corrupt or (record.semisync_replicas is not None and one.lost > 0 and not one.is_behind)
+def _is_broken(record: FailoverRecord, failover_outcome: FailoverOutcome) -> bool:
+    return failover_outcome.is_corrupt or (
+        record.semisync_replicas is not None and failover_outcome.lost > 0 and not failover_outcome.is_behind
+    )
 
 
 def _longest_part(record: FailoverRecord) -> str:
@@ -377,15 +381,15 @@ def _longest_part(record: FailoverRecord) -> str:
     return f"{longest} ({_seconds(parts[longest])} s)"
 
 
-def _outage_row(number: int, one: FailoverOutcome) -> tuple[Entry, ...]:
-    outage = one.outage
+def _outage_row(number: int, failover_outcome: FailoverOutcome) -> tuple[Entry, ...]:
+    outage = failover_outcome.outage
     parts = (outage.total_s, outage.detect_s, outage.choose_s, outage.apply_s, outage.follow_s, outage.reconnect_s)
     return (
         Entry(str(number)),
-        Entry(one.promoted),
-        Entry(format_number(one.throughput_tps)),
+        Entry(failover_outcome.promoted),
+        Entry(format_number(failover_outcome.throughput_tps)),
         *(Entry(_seconds(part)) for part in parts),
-        Entry(_seconds(one.timeline.all_good_s)),
+        Entry(_seconds(failover_outcome.timeline.all_good_s)),
     )
 
 

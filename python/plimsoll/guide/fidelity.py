@@ -51,21 +51,21 @@ NOTES = (
 def kinds_table(kinds: Sequence[FidelityKind], caption: str = "Figures by kind") -> Table:
     """A row for each kind of figure that has a goal."""
     headings = ("Judged", "Within the goal", "Worst deviation", "Goal")
-    columns = (Column(heading="Figure", numeric=False), *(Column(heading=one) for one in headings))
+    columns = (Column(heading="Figure", numeric=False), *(Column(heading=heading) for heading in headings))
     rows = tuple(
         tuple(
             map(
                 Entry,
                 (
-                    KINDS[one.kind],
-                    f"{one.judged:,}",
-                    f"{one.met:,}",
-                    deviation_text(one.kind, one.worst),
-                    deviation_text(one.kind, one.goal),
+                    KINDS[kind.kind],
+                    f"{kind.judged:,}",
+                    f"{kind.met:,}",
+                    deviation_text(kind.kind, kind.worst),
+                    deviation_text(kind.kind, kind.goal),
                 ),
             )
         )
-        for one in kinds
+        for kind in kinds
     )
     return Table(caption=caption, columns=columns, rows=rows)
 
@@ -88,7 +88,7 @@ def covered(transactions: float, time: float | None) -> str:
 
 def within_goals(kinds: Sequence[FidelityKind]) -> str:
     """Such as `20 of 22 figures are within their goals`."""
-    judged, met = sum(one.judged for one in kinds), sum(one.met for one in kinds)
+    judged, met = sum(kind.judged for kind in kinds), sum(kind.met for kind in kinds)
     are = "is within its goal" if 1 in (judged, met) else "are within their goals"
     return f"{met:,} of {counted(judged, 'figure')} {are}"
 
@@ -100,7 +100,7 @@ def moment(unix_s: float) -> str:
 
 def fidelity_section(analysis: Analysis) -> Section | None:
     """What a guide says of the workloads that were learned; None where none was."""
-    found = [(one, one.learned) for one in analysis.workloads if one.learned is not None]
+    found = [(workload, workload.learned) for workload in analysis.workloads if workload.learned is not None]
     if not found:
         return None
     is_checked = any(learned.check is not None for _, learned in found)

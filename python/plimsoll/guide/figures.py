@@ -141,14 +141,14 @@ def workload_figures(content: Content, part: WorkloadPart, index: int) -> Worklo
     """All pictures of one workload; `index` keeps their ids apart from those of others."""
     analysis = content.analysis
     curves = [curve for curve in analysis.curves if curve.workload == part.workload.name]
-    is_searched = any(one.workload == part.workload.name for one in analysis.capacities)
+    is_searched = any(capacity.workload == part.workload.name for capacity in analysis.capacities)
     kinds = dict.fromkeys(curve.kind for curve in curves) or ([] if is_searched else [LevelKind.CLOSED])
     loads = tuple(_load_figures(analysis, part, kind, f"w{index}-{kind.value}-") for kind in kinds)
     drawn = {curve.system for curve in curves} if any(load.throughput for load in loads) else set()
     strips = cell_strips(analysis, part.workload)
-    over_time = [one for one in strips if one.is_answer or len(strips) <= OPEN_COUNT]
+    over_time = [strip for strip in strips if strip.is_answer or len(strips) <= OPEN_COUNT]
     capacity = _capacity_figure(analysis, part, f"k{index}-")
-    searched = {one.system for one in analysis.capacities if one.workload == part.workload.name}
+    searched = {capacity.system for capacity in analysis.capacities if capacity.workload == part.workload.name}
     return WorkloadFigures(
         words=part,
         key=_key(analysis, drawn),
@@ -157,7 +157,7 @@ def workload_figures(content: Content, part: WorkloadPart, index: int) -> Worklo
         capacity_key=_lines_key(analysis, searched) if capacity is not None else (),
         comparisons=_comparison_figures(analysis, part, f"w{index}-d"),
         over_time=tuple(over_time),
-        folded=tuple(one for one in strips if one not in over_time),
+        folded=tuple(strip for strip in strips if strip not in over_time),
     )
 
 
@@ -190,12 +190,12 @@ def _capacity_figure(analysis: Analysis, part: WorkloadPart, prefix: str) -> Fig
 
 def _has_levels(analysis: Analysis, workload: WorkloadSummary, kind: LevelKind | None = None) -> bool:
     """Whether some curve has several; a curve of one level is a point, which tables and intervals show."""
-    own = (one for one in analysis.curves if one.workload == workload.name and kind in (None, one.kind))
+    own = (curve for curve in analysis.curves if curve.workload == workload.name and kind in (None, curve.kind))
     return len({cell.level.order for curve in own for cell in curve.cells}) > 1
 
 
 def _load_figures(analysis: Analysis, part: WorkloadPart, kind: LevelKind, prefix: str) -> LoadFigures:
-    curves = [one for one in analysis.curves if (one.workload, one.kind) == (part.workload.name, kind)]
+    curves = [curve for curve in analysis.curves if (curve.workload, curve.kind) == (part.workload.name, kind)]
     against = kind.axis.lower()
     throughput_title = f"{'Completed' if kind.is_at_rate else 'Throughput'} against {against}"
     response_title = f"Response time against {against if kind.is_at_rate else 'throughput'}"
@@ -301,7 +301,7 @@ def first_figures(content: Content) -> tuple[Figure, ...]:
     analysis = content.analysis
     workloads = analysis.workloads[:FIRST_COUNT]
     look = Look(width_px=None, height_px=300 // max(len(workloads), 1))
-    charts = ((one, *_first_chart(analysis, one, look)) for one in workloads)
+    charts = ((workload, *_first_chart(analysis, workload, look)) for workload in workloads)
     return tuple(
         Figure(
             title=f"{one.name}: {shows}",
@@ -319,7 +319,7 @@ def _first_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> t
     if is_duet(analysis, workload.name):
         rounds = next(duet_charts(analysis, tall, workload.name), None)
         return "systems compared", None if rounds is None else rounds[1]
-    if any(one.workload == workload.name for one in analysis.capacities):
+    if any(capacity.workload == workload.name for capacity in analysis.capacities):
         several = capacities_chart(analysis, workload, look) if len(analysis.systems) > 1 else None
         if several is not None:
             return "capacity of each system", several
@@ -363,8 +363,10 @@ def section_figures(section: Section) -> SectionFigures:
         for index, chart in enumerate(section.charts)
     )
     key = tuple(dict.fromkeys(entry for chart in section.charts for entry in chart.key))
-    open_first = sorted(section.tables, key=lambda one: bool(one.fold))
-    tables = tuple((fold, tuple(own)) for fold, own in itertools.groupby(open_first, key=lambda one: one.fold))
+    open_first = sorted(section.tables, key=lambda table: bool(table.fold))
+    tables = tuple(
+        (fold, tuple(own)) for fold, own in itertools.groupby(open_first, key=lambda itertool: itertool.fold)
+    )
     return SectionFigures(words=section, figures=figures, key=key, tables=tables)
 
 

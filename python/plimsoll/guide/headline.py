@@ -110,10 +110,10 @@ def first_screen(analysis: Analysis, warnings: tuple[WarningPart, ...]) -> First
 
 def sentences(analysis: Analysis, findings: Iterable[Finding]) -> tuple[Sentence, ...]:
     """Findings of the answer as sentences."""
-    names = tuple(one.name for one in analysis.systems)
+    names = tuple(system.name for system in analysis.systems)
     return tuple(
-        Sentence(answer_sentence(one, analysis), sources_of(one, analysis), one.workload or "", names)
-        for one in findings
+        Sentence(answer_sentence(finding, analysis), sources_of(finding, analysis), finding.workload or "", names)
+        for finding in findings
     )
 
 
@@ -153,8 +153,8 @@ def rest_findings(analysis: Analysis) -> list[Finding]:
     Of comparisons it is the first one of each workload, unless that is a headline; a table has them all.
     """
     headlines = headline_findings(analysis)
-    is_warned = {one.code for one in analysis.warnings}
-    compared = {one.workload for one in headlines if one.code in _COMPARED}
+    is_warned = {warning.code for warning in analysis.warnings}
+    compared = {headline.workload for headline in headlines if headline.code in _COMPARED}
     chosen = []
     for one in analysis.answer:
         if one in headlines or _is_in_table(one) or (one.code == "stalled" and THROUGHPUT_STALLED.code in is_warned):
@@ -170,11 +170,11 @@ def rest_findings(analysis: Analysis) -> list[Finding]:
 _COMPARED = ("comparison", "capacity-compared")
 
 
-def _is_in_table(one: Finding) -> bool:
-    if one.code not in _IN_TABLES:
+def _is_in_table(finding: Finding) -> bool:
+    if finding.code not in _IN_TABLES:
         return False
-    needed = _IN_TABLES[one.code]
-    return needed is None or (one.level if needed == "level" else one.known.get(needed)) is not None
+    needed = _IN_TABLES[finding.code]
+    return needed is None or (finding.level if needed == "level" else finding.known.get(needed)) is not None
 
 
 def _beside(best: Finding, own: Sequence[Finding]) -> list[Finding]:
@@ -191,7 +191,9 @@ def _without_a_first(best: Finding, own: Sequence[Finding]) -> list[Finding]:
     if best.code != "peak":
         return []
     open_ones = [one for one in own if one.code == "comparison" and one.known["verdict"] in _NEITHER]
-    compared = next((one for one in open_ones if best.system in (one.system, one.known["base"])), None)
+    compared = next(
+        (open_one for open_one in open_ones if best.system in (open_one.system, open_one.known["base"])), None
+    )
     if compared is None:
         return []
     pair = (compared.system, compared.known["base"])
@@ -200,7 +202,7 @@ def _without_a_first(best: Finding, own: Sequence[Finding]) -> list[Finding]:
 
 def is_duet(analysis: Analysis, workload: str) -> bool:
     """Whether systems took turns under a workload."""
-    return any(one.duet is not None for one in analysis.differences if one.workload == workload)
+    return any(difference.duet is not None for difference in analysis.differences if difference.workload == workload)
 
 
 def _merit(finding: Finding) -> float:
@@ -213,8 +215,8 @@ def _merit(finding: Finding) -> float:
 def _facts(analysis: Analysis) -> tuple[tuple[str, str], ...]:
     facts = (
         ("Source", _source(analysis)),
-        ("Server", _some([name for one in analysis.systems for name in _servers(one)])),
-        ("Host", _some([_host(one.environment.host) for one in analysis.systems], separator="; ")),
+        ("Server", _some([name for system in analysis.systems for name in _servers(system)])),
+        ("Host", _some([_host(system.environment.host) for system in analysis.systems], separator="; ")),
         ("Measured", _days(analysis)),
         ("Scope", scope(analysis)),
     )
@@ -223,7 +225,7 @@ def _facts(analysis: Analysis) -> tuple[tuple[str, str], ...]:
 
 def _source(analysis: Analysis) -> str:
     """What was imported, and so not measured here; empty where nothing was."""
-    imported = [one for one in analysis.systems if one.origin != "measured"]
+    imported = [system for system in analysis.systems if system.origin != "measured"]
     if not imported:
         return ""
     files = _some([one.imported_from or "" for one in imported])
@@ -232,7 +234,7 @@ def _source(analysis: Analysis) -> str:
 
 
 def _servers(system: SystemSummary) -> list[str]:
-    return [_server(one) for one in system.environment.instances]
+    return [_server(instance) for instance in system.environment.instances]
 
 
 def _server(instance: InstanceFacts) -> str:
@@ -260,7 +262,7 @@ def _some(values: list[str], separator: str = ", ") -> str:
 
 def _days(analysis: Analysis) -> str:
     """The day, or the first and the last one, UTC."""
-    began = [one.began_unix_s for one in analysis.trials if one.began_unix_s is not None]
+    began = [trial.began_unix_s for trial in analysis.trials if trial.began_unix_s is not None]
     if not began:
         return ""
     days = dict.fromkeys(_day(datetime.fromtimestamp(at, UTC).date()) for at in (min(began), max(began)))
@@ -276,13 +278,13 @@ def scope(analysis: Analysis) -> str:
     cells = [cell for curve in analysis.curves for cell in curve.cells]
     trials = {trial for cell in cells for trial in cell.trials}
     counts = [(len(analysis.systems), "system"), (len(analysis.workloads), "workload")]
-    searches = [search for one in analysis.capacities for search in one.searches]
+    searches = [search for capacity in analysis.capacities for search in capacity.searches]
     if cells or not searches:
         counts += [(len({cell.level.order for cell in cells}), "level")]
     counts += [(len(trials), "trial")] if trials else []
     parts = [counted(count, noun) for count, noun in counts]
     if searches:
-        runs = sum(len(one.capacity.runs) for one in searches)
+        runs = sum(len(search.capacity.runs) for search in searches)
         parts.append(f"{counted(runs, 'run')} in {len(searches)} {'search' if len(searches) == 1 else 'searches'}")
     return ", ".join(parts)
 
@@ -336,7 +338,7 @@ def _words(analysis: Analysis) -> str:
     rates = " ".join(f"{unit} is transactions per {'minute' if unit == 'tpm' else 'second'}." for unit in units)
     headings = {heading for workload in analysis.workloads for heading in _headings(analysis, workload)}
     meanings = []
-    if any(one.replicas for one in analysis.systems):
+    if any(system.replicas for system in analysis.systems):
         meanings.append("Throughput is that of all servers of a system: instances divide its data, replicas repeat it.")
     if any(_capacity_headings(analysis, workload) for workload in analysis.workloads):
         meanings.append("Capacity is the rate at which the objective is just kept.")
@@ -353,7 +355,7 @@ def _words(analysis: Analysis) -> str:
 def _row(analysis: Analysis, system: SystemSummary, *, several: bool, with_cost: bool) -> tuple[Entry, ...]:
     entries = [Entry(system.name)]
     entries += [Entry(whole(system.instances))] if several else []
-    entries += [Entry(str(system.replicas))] if any(one.replicas for one in analysis.systems) else []
+    entries += [Entry(str(system.replicas))] if any(system.replicas for system in analysis.systems) else []
     entries.append(Entry(whole(system.cores)))
     if with_cost:
         entries.append(_NOTHING if system.price is None else Entry(price_words(system.price)))
@@ -364,12 +366,16 @@ def _row(analysis: Analysis, system: SystemSummary, *, several: bool, with_cost:
 
 
 def _capacity_headings(analysis: Analysis, workload: WorkloadSummary) -> list[str]:
-    is_searched = any(one.workload == workload.name for one in analysis.capacities)
+    is_searched = any(capacity.workload == workload.name for capacity in analysis.capacities)
     return [f"capacity, {workload.rate_unit}"] if is_searched else []
 
 
 def _capacity(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Entry:
-    own = (one for one in analysis.capacities if (one.system, one.workload) == (system.name, workload.name))
+    own = (
+        capacity
+        for capacity in analysis.capacities
+        if (capacity.system, capacity.workload) == (system.name, workload.name)
+    )
     found = next(own, None)
     if found is None:
         return _NOTHING
@@ -452,8 +458,8 @@ def _more(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     more: list[_Figure] = []
     if any(has_p99(cell.response_ms) for curve in own for cell in curve.cells):
         more.append(("p99 ms at the peak", _peak_p99))
-    for cost in (one for one in analysis.costs if one.workload == workload.name):
-        by_system = {one.system: one for one in cost.systems}
+    for cost in (cost for cost in analysis.costs if cost.workload == workload.name):
+        by_system = {system.system: system for system in cost.systems}
         heading = f"cost per million at {cost.utilisation * 100:.3g} %"
         more.append((heading, partial(_cost, by_system)))
     return more

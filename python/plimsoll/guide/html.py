@@ -60,13 +60,13 @@ def _page(content: Content) -> str:
         content=content,
         no_environments=NO_ENVIRONMENTS,
         methods=methods_of(content.analysis),
-        equal=next((plain_percent(one.equal_within) for one in content.analysis.differences), ""),
+        equal=next((plain_percent(difference.equal_within) for difference in content.analysis.differences), ""),
         contents=_contents(content),
         first_figures=first_figures(content),
         recorded=content.recorded,
         workloads=[workload_figures(content, part, index) for index, part in enumerate(content.workloads)],
-        sections=[section_figures(one) for one in content.result_sections],
-        background=[section_figures(one) for one in content.background_sections],
+        sections=[section_figures(result_section) for result_section in content.result_sections],
+        background=[section_figures(background_section) for background_section in content.background_sections],
         duets=duet_figures(content.analysis),
         style=style_sheet(),
         scripts=[trusted(script) for script in scripts],
@@ -80,12 +80,12 @@ def _contents(content: Content) -> list[tuple[str, str]]:
         ("answer", "The answer"),
         *workloads,
         *([("systems", "Every system in figures")] if content.has_curves else []),
-        *((one.anchor, one.title) for one in content.result_sections),
+        *((result_section.anchor, result_section.title) for result_section in content.result_sections),
         *([("differences", "Differences")] if content.has_curves else []),
         ("warnings", "Warnings in full"),
         ("environments", "Machines and servers"),
         ("configuration", "What differs"),
-        *((one.anchor, one.title) for one in content.background_sections),
+        *((background_section.anchor, background_section.title) for background_section in content.background_sections),
         ("method", "Method"),
         ("limits", "Limitations"),
         ("missing", "Missing trials"),
@@ -173,7 +173,7 @@ def page_html(page: Page) -> str:
         page=page,
         recorded=(),
         version=__version__,
-        sections=[section_figures(one) for one in page.sections],
+        sections=[section_figures(section) for section in page.sections],
         style=style_sheet(),
     )
 
@@ -181,7 +181,7 @@ def page_html(page: Page) -> str:
 def page_markdown(page: Page) -> str:
     """The page as Markdown (GitHub's dialect)."""
     facts = escape_markdown(" · ".join(f"{name}: {value}" for name, value in page.facts))
-    doubts = "\n".join(f"- {escape_markdown(one)}" for one in page.doubts)
+    doubts = "\n".join(f"- {escape_markdown(doubt)}" for doubt in page.doubts)
     parts = [f"# {escape_markdown(page.title)}", facts]
     if doubts:
         parts += ["## Before you rely on a figure", doubts]
@@ -207,5 +207,9 @@ def page_terminal(page: Page) -> Group:
         Text(clean(page.title), style="bold"),
         *(Text(f"{name}: {clean(value)}") for name, value in page.facts),
         *section_blocks("Before you rely on a figure", page.doubts),
-        *(part for one in page.sections for part in section_blocks(one.title, one.sentences, one.tables, one.notes)),
+        *(
+            part
+            for section in page.sections
+            for part in section_blocks(section.title, section.sentences, section.tables, section.notes)
+        ),
     )

@@ -90,23 +90,23 @@ def _doubts(profile: Profile) -> Iterator[str]:
     for reason, count in left_out.items():
         yield f"Left out of the workload: {counted(count, 'statement')} {_LEFT_OUT[reason]}."
     values = [value for each in profile.types for one in each.statement for value in one.values]
-    if read := sum(one.assumed == "row-read" for one in values):
+    if read := sum(value.assumed == "row-read" for value in values):
         yield (
             f"{counted_are(read, 'value')} assumed to come from a row that the transaction has read before. No log"
             " shows the rows of a result; see docs/learn-workload.md."
         )
-    if made_up := sum(one.assumed == "made-up" for one in values):
+    if made_up := sum(value.assumed == "made-up" for value in values):
         yield (
             "Texts are not kept, and the log does not show what some values are for:"
             f" {counted_are(made_up, 'value')} made up."
         )
-    for code, count in Counter(one.code for one in profile.notes).items():
+    for code, count in Counter(note.code for note in profile.notes).items():
         yield _NOTES[code].format(tables=counted(count, "table"), columns=counted(count, "column"))
 
 
 def _types(profile: Profile) -> Section:
     headings = ("Share", "Statement time", "Statements", "Rolled back")
-    columns = [Column(heading="Type", numeric=False), *(Column(heading=one) for one in headings)]
+    columns = [Column(heading="Type", numeric=False), *(Column(heading=heading) for heading in headings)]
     rows = tuple(
         tuple(
             map(
@@ -139,73 +139,73 @@ _FROM = {
 }
 
 
-def fidelity_page(found: Fidelity, *, is_brief: bool = False) -> Page:
+def fidelity_page(fidelity: Fidelity, *, is_brief: bool = False) -> Page:
     """A comparison as a page of sections.
 
     Args:
-        found: The comparison.
+        fidelity: The comparison.
         is_brief: Only figures that are beyond their goals are told one by one, as on a terminal.
     """
     if is_brief:
-        beyond = [one for one in found.figures if one.is_met is False]
+        beyond = [figure for figure in fidelity.figures if figure.is_met is False]
         numbers = [int(one.of[1:]) for one in beyond if one.of.startswith("#")]
         sections = (
-            _summary(found),
+            _summary(fidelity),
             *((_figures("beyond", "Beyond their goals", beyond, "Of"),) if beyond else ()),
-            *((_texts(found.statements, numbers),) if numbers else ()),
+            *((_texts(fidelity.statements, numbers),) if numbers else ()),
         )
-        return _page(found, sections)
-    by_statement = [one for one in found.figures if one.kind in _BY_STATEMENT and one.of != "all"]
-    others = [one for one in found.figures if one not in by_statement]
+        return _page(fidelity, sections)
+    by_statement = [figure for figure in fidelity.figures if figure.kind in _BY_STATEMENT and figure.of != "all"]
+    others = [figure for figure in fidelity.figures if figure not in by_statement]
     sections = (
-        _summary(found),
+        _summary(fidelity),
         _figures("types", "Transactions and all statements together", others, "Of"),
         _figures("statements", "Statements", by_statement, "Statement"),
-        _texts(found.statements, range(1, len(found.statements) + 1)),
+        _texts(fidelity.statements, range(1, len(fidelity.statements) + 1)),
     )
-    return _page(found, sections)
+    return _page(fidelity, sections)
 
 
-def _page(found: Fidelity, sections: tuple[Section, ...]) -> Page:
+def _page(fidelity: Fidelity, sections: tuple[Section, ...]) -> Page:
     return Page(
         brand="Fidelity",
         title=TITLE,
-        facts=tuple(_fidelity_facts(found)),
-        doubts=tuple(_fidelity_doubts(found)),
+        facts=tuple(_fidelity_facts(fidelity)),
+        doubts=tuple(_fidelity_doubts(fidelity)),
         sections=sections,
     )
 
 
-def _fidelity_facts(found: Fidelity) -> Iterator[tuple[str, str]]:
-    how, log = found.conditions, found.log
+def _fidelity_facts(fidelity: Fidelity) -> Iterator[tuple[str, str]]:
+    how, log = fidelity.conditions, fidelity.log
     if log.first_unix_s is not None and log.last_unix_s is not None:
         transactions = counted(log.transactions_count, "transaction")
         yield "Log", f"{moment(log.first_unix_s)} to {moment(log.last_unix_s)}, {transactions}"
     yield "Covered", covered(log.transaction_share, log.time_share)
     yield "Run", f"{moment(how.checked_unix_s)} on {how.server}, {format_duration(how.duration_s)}"
     yield "Connections", f"{how.connections:,}: {_FROM[how.connections_from]}"
-    yield "Transactions", f"{found.transactions_count:,.0f}"
+    yield "Transactions", f"{fidelity.transactions_count:,.0f}"
 
 
-def _fidelity_doubts(found: Fidelity) -> Iterator[str]:
-    if found.conditions.scale != 1:
+def _fidelity_doubts(fidelity: Fidelity) -> Iterator[str]:
+    if fidelity.conditions.scale != 1:
         yield (
-            f"Tables have {found.conditions.scale:g} times the rows of the server's: rows examined and pages can differ"
+            f"Tables have {fidelity.conditions.scale:g} times the rows of the server's: rows examined and pages can differ"
             " for that reason."
         )
-    if found.transactions_count and found.unlike_count > max(0.01 * found.transactions_count, 1):
+    if fidelity.transactions_count and fidelity.unlike_count > max(0.01 * fidelity.transactions_count, 1):
         yield (
-            f"{found.unlike_count:,.0f} transactions of the run are of no type of the workload: an error ended them, or"
+            f"{fidelity.unlike_count:,.0f} transactions of the run are of no type of the workload: an error ended them, or"
             " a statement found no row and those after it were left out."
         )
-    if not any(one.kind == "deadlocks" for one in found.figures):
+    if not any(figure.kind == "deadlocks" for figure in fidelity.figures):
         yield NO_SUCH_ERRORS
     yield from CAVEATS
 
 
-def _summary(found: Fidelity) -> Section:
-    kinds = kinds_of(found)
-    few = sum(one.unjudged == "too-few" for one in found.figures)
+def _summary(fidelity: Fidelity) -> Section:
+    kinds = kinds_of(fidelity)
+    few = sum(figure.unjudged == "too-few" for figure in fidelity.figures)
     sentences = [f"{within_goals(kinds)}."]
     if few:
         sentences.append(f"Not judged for too few observations: {few:,}. A longer --duration gives more.")
@@ -226,17 +226,17 @@ def _figures(anchor: str, title: str, figures: Sequence[FidelityFigure], what: s
             map(
                 Entry,
                 (
-                    one.of,
-                    KINDS[one.kind],
-                    _value(one.kind, one.log),
-                    _value(one.kind, one.model),
-                    deviation_text(one.kind, one.deviation),
-                    deviation_text(one.kind, one.goal),
-                    _verdict(one),
+                    figure.of,
+                    KINDS[figure.kind],
+                    _value(figure.kind, figure.log),
+                    _value(figure.kind, figure.model),
+                    deviation_text(figure.kind, figure.deviation),
+                    deviation_text(figure.kind, figure.goal),
+                    _verdict(figure),
                 ),
             )
         )
-        for one in figures
+        for figure in figures
     )
     return Section(anchor=anchor, title=title, sentences=(), tables=(Table(caption=title, columns=columns, rows=rows),))
 
@@ -252,18 +252,18 @@ def _texts(texts: Sequence[str], numbers: Iterable[int]) -> Section:
     )
 
 
-def _verdict(one: FidelityFigure) -> str:
-    match one.unjudged:
+def _verdict(fidelity_figure: FidelityFigure) -> str:
+    match fidelity_figure.unjudged:
         case "too-few":
-            needed = "" if one.needed_count is None else f" of {one.needed_count:,}"
-            return f"too few: {one.observed_count:,}{needed}"
+            needed = "" if fidelity_figure.needed_count is None else f" of {fidelity_figure.needed_count:,}"
+            return f"too few: {fidelity_figure.observed_count:,}{needed}"
         case "not-run":
             return "not run"
         case "not-in-log":
             return "not in the log's report"
         case "no-goal":
             return "depends on the machine"
-    return "within" if one.is_met else "beyond"
+    return "within" if fidelity_figure.is_met else "beyond"
 
 
 def _value(kind: FigureKind, value: float | None) -> str:

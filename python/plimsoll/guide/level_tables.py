@@ -135,19 +135,19 @@ _Placed = tuple[WorkloadSummary, Curve]
 def system_tables(analysis: Analysis, system: SystemSummary) -> tuple[Table | None, tuple[Table, ...]]:
     """All of a system in one table, as in HP's guides, and at target rates one for each workload."""
     curves = curves_of(analysis, system.name)
-    closed = [one for one in curves if not one[1].kind.is_at_rate]
+    closed = [curve for curve in curves if not curve[1].kind.is_at_rate]
     own = _levels_table(system.name, closed, notes=_notes(analysis, system, closed)) if closed else None
-    return own, tuple(_rates_table(system, one, MEASURES) for one in curves if one[1].kind.is_at_rate)
+    return own, tuple(_rates_table(system, curve, MEASURES) for curve in curves if curve[1].kind.is_at_rate)
 
 
 def workload_tables(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Iterator[Table]:
     """One system under one workload: the same figures in tables that are narrow enough for a terminal."""
-    for one in curves_of(analysis, system.name, workload.name):
-        if one[1].kind.is_at_rate:
+    for curve in curves_of(analysis, system.name, workload.name):
+        if curve[1].kind.is_at_rate:
             narrow = [measure for measure in MEASURES if not measure.is_wide and measure.heading != "CPU %"]
-            yield _without_details(_rates_table(system, one, narrow))
+            yield _without_details(_rates_table(system, curve, narrow))
         else:
-            yield _levels_table(workload.name, [one], system=system.name)
+            yield _levels_table(workload.name, [curve], system=system.name)
 
 
 def _rates_table(system: SystemSummary, one: _Placed, measures: Sequence[Measure]) -> Table:
@@ -466,7 +466,7 @@ def notpm_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSum
     return Table(
         system=system.name,
         caption=f"{workload.name}: new orders per minute (NOTPM)",
-        columns=tuple(Column(heading=one) for one in columns),
+        columns=tuple(Column(heading=column) for column in columns),
         rows=tuple(
             (
                 Entry(level),
@@ -486,7 +486,10 @@ def deviation_table(workload: WorkloadSummary) -> Table | None:
     return Table(
         caption=f"{workload.name}: {DEVIATIONS[0].lower()}{DEVIATIONS[1:]}",
         columns=(*columns, Column(heading="asked for", numeric=False)),
-        rows=tuple((Entry(one.clause), Entry(one.chosen), Entry(one.asked)) for one in workload.deviations),
+        rows=tuple(
+            (Entry(deviation.clause), Entry(deviation.chosen), Entry(deviation.asked))
+            for deviation in workload.deviations
+        ),
         notes=(NO_RESULT,),
     )
 
@@ -496,12 +499,14 @@ def _of(cell: Cell) -> TpccFigures:
     return cell.tpcc
 
 
-def _notpm_row(one: TpccFigures, *, has_efficiency: bool) -> tuple[Entry, ...]:
-    each, efficiency = one.notpm_per_warehouse, one.efficiency_ratio
+def _notpm_row(tpcc_figures: TpccFigures, *, has_efficiency: bool) -> tuple[Entry, ...]:
+    each, efficiency = tpcc_figures.notpm_per_warehouse, tpcc_figures.efficiency_ratio
     entries = [
-        Entry(format_number(one.notpm)),
-        Entry(whole(one.warehouses_count)),
-        Entry(NOT_KNOWN if each is None else format_number(each), mark=ABOVE if one.is_above_maximum else None),
+        Entry(format_number(tpcc_figures.notpm)),
+        Entry(whole(tpcc_figures.warehouses_count)),
+        Entry(
+            NOT_KNOWN if each is None else format_number(each), mark=ABOVE if tpcc_figures.is_above_maximum else None
+        ),
     ]
     if has_efficiency:
         entries.append(Entry(NOT_KNOWN if efficiency is None else f"{efficiency * 100:,.1f}"))

@@ -55,7 +55,8 @@ def log_page(report: LogReport) -> Page:
     )
     return Page(
         brand="Log report",
-        title=", ".join(one.name for one in report.sources[:3]) + (" and more" if len(report.sources) > 3 else ""),
+        title=", ".join(source.name for source in report.sources[:3])
+        + (" and more" if len(report.sources) > 3 else ""),
         facts=tuple(_facts(report)),
         doubts=tuple(map(doubt_sentence, report.doubts)),
         sections=tuple(filter(None, sections)),
@@ -63,13 +64,13 @@ def log_page(report: LogReport) -> Page:
 
 
 def _facts(report: LogReport) -> Iterator[tuple[str, str]]:
-    flavours = sorted({one.flavour for one in report.sources if one.flavour})
+    flavours = sorted({source.flavour for source in report.sources if source.flavour})
     if flavours:
         yield "server", ", ".join(flavours)
     if (arrivals := report.arrivals) is not None:
         yield "from", wall_clock(arrivals.first_unix_s)
         yield "length", format_duration(arrivals.duration_s)
-    yield "read", format_bytes(sum(one.bytes_read for one in report.sources))
+    yield "read", format_bytes(sum(source.bytes_read for source in report.sources))
 
 
 def _overview(report: LogReport) -> Section:
@@ -130,21 +131,25 @@ def _transactions(report: LogReport) -> Section:
 
 def _places(report: LogReport) -> dict[int, int]:
     """Of each statement, its number in the table of statements."""
-    return {one.template: place for place, one in enumerate(report.templates, start=1)}
+    return {template.template: place for place, template in enumerate(report.templates, start=1)}
 
 
-def _sequence(one: TypeFigures, places: dict[int, int]) -> str:
-    if not one.templates:
-        return counted(one.types_count, "more type")
-    shown = [str(places.get(template, "·")) for template in one.templates]
+def _sequence(type_figures: TypeFigures, places: dict[int, int]) -> str:
+    if not type_figures.templates:
+        return counted(type_figures.types_count, "more type")
+    shown = [str(places.get(template, "·")) for template in type_figures.templates]
     if len(shown) > 2 * _FOLLOWED:
         shown = [*shown[:_FOLLOWED], "…", *shown[-_FOLLOWED:]]
     return " ".join(shown)
 
 
-def _count(one: TypeFigures) -> str:
-    mean = format_number(one.statements)
-    return mean if one.statements_max <= len(one.templates) else f"{mean} (max {one.statements_max:,})"
+def _count(type_figures: TypeFigures) -> str:
+    mean = format_number(type_figures.statements)
+    return (
+        mean
+        if type_figures.statements_max <= len(type_figures.templates)
+        else f"{mean} (max {type_figures.statements_max:,})"
+    )
 
 
 def _arrival_section(arrivals: ArrivalFigures | None) -> Section | None:
@@ -239,10 +244,10 @@ def _hot(report: LogReport) -> Section | None:
     )
 
 
-def _slot_words(one: HotValues) -> str:
+def _slot_words(hot_values: HotValues) -> str:
     """A literal: its place in the statement, and what it is for."""
-    use = _USES[one.use].format(one.column or "a column")
-    return f"{one.slot + 1}{use}"
+    use = _USES[hot_values.use].format(hot_values.column or "a column")
+    return f"{hot_values.slot + 1}{use}"
 
 
 def _damaged(report: LogReport) -> Section | None:
@@ -304,20 +309,20 @@ def statement_section(templates: Sequence[TemplateFigures], count: int, *, has_t
         count: How many different statements there are.
         has_times: Durations are known.
     """
-    has_p95 = has_times and any(isinstance(one, DigestFigures) for one in templates)
+    has_p95 = has_times and any(isinstance(template, DigestFigures) for template in templates)
     lengths = ("mean ms", "p95 ms", "p99 ms") if has_p95 else ("mean ms", "p99 ms")
     columns = (
         Column(heading="#"),
         *((Column(heading="time %"),) if has_times else ()),
         Column(heading="count"),
-        *(Column(heading=one) for one in (lengths if has_times else ())),
+        *(Column(heading=length) for length in (lengths if has_times else ())),
         Column(heading="examined"),
         Column(heading="sent"),
         Column(heading="affected"),
         Column(heading="statement", numeric=False),
     )
-    rows = tuple(_row(place, one, has_times=has_times) for place, one in enumerate(templates[:TOP], start=1))
-    told = sum(one.time_share or 0.0 for one in templates[:TOP])
+    rows = tuple(_row(place, template, has_times=has_times) for place, template in enumerate(templates[:TOP], start=1))
+    told = sum(template.time_share or 0.0 for template in templates[:TOP])
     if has_times:
         below = "the one below takes" if len(rows) == 1 else f"the {len(rows)} below take"
         below += f" {format_percent(told)} of statement time"
@@ -336,12 +341,21 @@ def statement_section(templates: Sequence[TemplateFigures], count: int, *, has_t
     )
 
 
-def _row(place: int, one: TemplateFigures, *, has_times: bool) -> tuple[Entry, ...]:
-    p95 = (figure(one.p95_ms),) if isinstance(one, DigestFigures) else ()
-    share = (percent(one.time_share),) if has_times else ()
-    lengths = (figure(one.mean_ms), *p95, figure(one.p99_ms)) if has_times else ()
-    counts = (figure(one.rows_examined), figure(one.rows_sent), figure(one.rows_affected))
-    return tuple(map(Entry, (f"{place}", *share, f"{one.count:,.0f}", *lengths, *counts, shortened(one.text))))
+def _row(place: int, template_figures: TemplateFigures, *, has_times: bool) -> tuple[Entry, ...]:
+    p95 = (figure(template_figures.p95_ms),) if isinstance(template_figures, DigestFigures) else ()
+    share = (percent(template_figures.time_share),) if has_times else ()
+    lengths = (figure(template_figures.mean_ms), *p95, figure(template_figures.p99_ms)) if has_times else ()
+    counts = (
+        figure(template_figures.rows_examined),
+        figure(template_figures.rows_sent),
+        figure(template_figures.rows_affected),
+    )
+    return tuple(
+        map(
+            Entry,
+            (f"{place}", *share, f"{template_figures.count:,.0f}", *lengths, *counts, shortened(template_figures.text)),
+        )
+    )
 
 
 def shortened(text: str) -> str:

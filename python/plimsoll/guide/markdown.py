@@ -29,7 +29,7 @@ def render_markdown(analysis: Analysis, recordings: str = RECORDINGS) -> str:
         *_workloads(content),
         _capacity(content),
         _systems(content),
-        *(_section(one, content.recorded) for one in content.result_sections),
+        *(_section(result_section, content.recorded) for result_section in content.result_sections),
         _differences(content),
         [
             "## Warnings in full",
@@ -39,7 +39,7 @@ def render_markdown(analysis: Analysis, recordings: str = RECORDINGS) -> str:
         ],
         _environments(content),
         _configuration(content),
-        *(_section(one, content.recorded) for one in content.background_sections),
+        *(_section(background_section, content.recorded) for background_section in content.background_sections),
         ["## How the figures were found", *(_method(note) for note in methods_of(content.analysis)), _rebuild(content)],
         ["## Limitations", _list(content.limits)],
         ["## Missing trials", *(_table(content.missing, content.recorded) if content.missing else ["None."])],
@@ -56,7 +56,10 @@ def _answer(content: Content) -> list[str]:
         f"# {escape_markdown(content.title)}",
         escape_markdown(facts),
         *(f"**{escape_markdown(sentence)}**" for sentence in first.notices),
-        *(f"**{escape_markdown(one.text)}**{_sources(one.sources, content.recorded)}" for one in first.headlines),
+        *(
+            f"**{escape_markdown(headline.text)}**{_sources(headline.sources, content.recorded)}"
+            for headline in first.headlines
+        ),
         *_doubts(content),
         *_table(content.glance, content.recorded),
         *(f"{escape_markdown(one.text)}{_sources(one.sources, content.recorded)}" for one in content.rest),
@@ -69,7 +72,9 @@ def _doubts(content: Content) -> list[str]:
     first = content.first
     if not first.warnings:
         return ["No warnings were raised."]
-    shown = [f"- {escape_markdown(one.subject + one.evidence)} {_code(one.code)}" for one in first.warnings]
+    shown = [
+        f"- {escape_markdown(warning.subject + warning.evidence)} {_code(warning.code)}" for warning in first.warnings
+    ]
     more = first.more_warnings_count
     shown += [f"- {more} more {'warning' if more == 1 else 'warnings'}: see below."] if more else []
     return ["Before you rely on a figure:", "\n".join(shown)]
@@ -78,7 +83,7 @@ def _doubts(content: Content) -> list[str]:
 def _warnings(groups: Iterable[WarningGroup], recorded: Mapping[str, str]) -> list[str]:
     blocks = []
     for group in groups:
-        blocks += [f"### {group.severity.value}", "\n".join(_warning(one, recorded) for one in group.warnings)]
+        blocks += [f"### {group.severity.value}", "\n".join(_warning(warning, recorded) for warning in group.warnings)]
     return blocks
 
 
@@ -90,11 +95,14 @@ def _recordings(recordings: Sequence[RecordingPart]) -> str:
     rules = ("---", "---", "---", "---", "---:", "---:", "---:", "---")
     rows = [
         (
-            f"[{escape_markdown(one.trial_id)}]({one.href})",
-            *map(escape_markdown, (one.system, one.workload, one.level, one.repetition)),
-            *map(escape_markdown, (f"{one.throughput} {one.unit}", one.response_ms_p99, one.began)),
+            f"[{escape_markdown(recording.trial_id)}]({recording.href})",
+            *map(escape_markdown, (recording.system, recording.workload, recording.level, recording.repetition)),
+            *map(
+                escape_markdown,
+                (f"{recording.throughput} {recording.unit}", recording.response_ms_p99, recording.began),
+            ),
         )
-        for one in recordings
+        for recording in recordings
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in (headings, rules, *rows))
 
@@ -159,18 +167,18 @@ def _environment(part: EnvironmentPart) -> list[str]:
     ]
 
 
-def _warning(one: WarningPart, recorded: Mapping[str, str]) -> str:
-    place = escape_markdown(one.place)
-    text = f"- {_code(one.code)} ({place}): {escape_markdown(one.evidence)} {escape_markdown(one.advice)}"
-    return f"{text}{_sources(one.sources, recorded, more_count=one.more_sources_count)}"
+def _warning(warning_part: WarningPart, recorded: Mapping[str, str]) -> str:
+    place = escape_markdown(warning_part.place)
+    text = f"- {_code(warning_part.code)} ({place}): {escape_markdown(warning_part.evidence)} {escape_markdown(warning_part.advice)}"
+    return f"{text}{_sources(warning_part.sources, recorded, more_count=warning_part.more_sources_count)}"
 
 
 def _sources(sources: Iterable[Source], recorded: Mapping[str, str], *, more_count: int = 0) -> str:
     """Links to the recordings that a sentence rests on."""
     links = [
-        f"{_link(escape_markdown(one.label), recorded[one.trial_id])}{_short_links(one.others, recorded)}"
-        for one in sources
-        if one.trial_id in recorded
+        f"{_link(escape_markdown(source.label), recorded[source.trial_id])}{_short_links(source.others, recorded)}"
+        for source in sources
+        if source.trial_id in recorded
     ]
     more = f" and {more_count} more" if more_count else ""
     return f" (recordings: {'; '.join(links)}{more})" if links else ""
@@ -182,13 +190,17 @@ def _link(text: str, name: str) -> str:
 
 def _short_links(trials: Iterable[str], recorded: Mapping[str, str]) -> str:
     """The other recordings of a figure behind it: ` [r8] [r9]`."""
-    return "".join(f" [{recorded[one]}]" for one in trials if one in recorded)
+    return "".join(f" [{recorded[trial]}]" for trial in trials if trial in recorded)
 
 
 def _references(text: str, content: Content) -> str:
     """Where the links lead."""
     names = content.recorded
-    lines = [f"[{name}]: {one.href}\n" for one in content.recordings if f"[{(name := names[one.trial_id])}]" in text]
+    lines = [
+        f"[{name}]: {recording.href}\n"
+        for recording in content.recordings
+        if f"[{(name := names[recording.trial_id])}]" in text
+    ]
     return "".join(("\n", *lines)) if lines else ""
 
 

@@ -33,7 +33,7 @@ def _has_levels(analysis: Analysis) -> bool:
 
 
 def _has_several_levels(analysis: Analysis) -> bool:
-    return any(len(one.cells) > 1 and not one.kind.is_at_rate for one in analysis.curves)
+    return any(len(curve.cells) > 1 and not curve.kind.is_at_rate for curve in analysis.curves)
 
 
 def _has_bounds(analysis: Analysis) -> bool:
@@ -41,7 +41,7 @@ def _has_bounds(analysis: Analysis) -> bool:
 
 
 def _has_series(analysis: Analysis) -> bool:
-    return _has_levels(analysis) and any(one.series is not None for one in analysis.trials)
+    return _has_levels(analysis) and any(trial.series is not None for trial in analysis.trials)
 
 
 METHODS: tuple[MethodNote, ...] = (
@@ -69,7 +69,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Systems that took turns",
-        applies=lambda analysis: any(one.duet is not None for one in analysis.differences),
+        applies=lambda analysis: any(difference.duet is not None for difference in analysis.differences),
         text=(
             "The unit is the pair of neighbouring turns, one of each system in tossed order: the logarithm of the ratio"
             " of their rates. Pairs of a round are averaged by the 20 % trimmed mean, with the Winsorised variance,"
@@ -92,7 +92,7 @@ METHODS: tuple[MethodNote, ...] = (
     MethodNote(
         name="Response and service times",
         applies=lambda analysis: (
-            any(one.response_ms_p99 is not None for one in analysis.trials) or _has_levels(analysis)
+            any(trial.response_ms_p99 is not None for trial in analysis.trials) or _has_levels(analysis)
         ),
         text=(
             "Percentiles by nearest rank from the merged histograms of all trials of a cell, within 0.05 %; mean and"
@@ -133,7 +133,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Difference between systems",
-        applies=lambda analysis: any(one.duet is None for one in analysis.differences),
+        applies=lambda analysis: any(difference.duet is None for difference in analysis.differences),
         text=(
             "The ratio of two throughputs within repetitions, with a 95 % confidence interval for this ratio alone."
             " A system is called faster or slower when the ratio differs from 1 after Holm's correction for all"
@@ -166,7 +166,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Load at a target rate",
-        applies=lambda analysis: any(one.kind.is_at_rate for one in analysis.curves),
+        applies=lambda analysis: any(curve.kind.is_at_rate for curve in analysis.curves),
         text=(
             "A rate is sustained when in all repetitions nothing was dropped, no overload lasted to the end, and at"
             " most 1 % of the transactions failed or never ended. An interval is overloaded when more transactions"
@@ -176,7 +176,7 @@ METHODS: tuple[MethodNote, ...] = (
     ),
     MethodNote(
         name="Working set",
-        applies=lambda analysis: any(one.working_set for one in analysis.workloads),
+        applies=lambda analysis: any(workload.working_set for workload in analysis.workloads),
         text=(
             "The fewest rows that take half, 90 % and 99 % of the accesses, from the formula of the distribution that"
             " chooses rows; rows that a range select reads after its first are not counted."

@@ -86,10 +86,10 @@ def _lag_sentences(analysis: Analysis) -> Iterator[str]:
         groups.setdefault((level.workload, level.system), []).append(level)
     for (workload, system), levels in groups.items():
         unit = _unit_of(analysis, workload)
-        growing = [one for one in levels if any(server.lag_grows for server in one.servers)]
+        growing = [level for level in levels if any(server.lag_grows for server in level.servers)]
         if growing:
             first = growing[0]
-            names = listed([one.instance for one in first.servers if one.lag_grows])
+            names = listed([server.instance for server in first.servers if server.lag_grows])
             yield (
                 f"{workload}: the lag of {names} grows at {first.level.label(unit)}"
                 f"{' and above' if len(growing) > 1 else ''}. What {system} does there is not sustained."
@@ -102,7 +102,7 @@ def _lag_sentences(analysis: Analysis) -> Iterator[str]:
 
 def _largest_bounded_s(levels: Sequence[ServersOfLevel]) -> float | None:
     lags = [lag for level in levels for server in level.servers for lag in server.lag]
-    known = [one.largest_s for one in lags if one.largest_s is not None and one.state is LagState.BOUNDED]
+    known = [lag.largest_s for lag in lags if lag.largest_s is not None and lag.state is LagState.BOUNDED]
     return max(known) if known and len(known) == len(lags) else None
 
 
@@ -117,10 +117,12 @@ def format_seconds(seconds: float) -> str:
 
 def _server_tables(analysis: Analysis) -> Iterator[Table]:
     """A row for each level and server, a table for each system and workload."""
-    names = dict.fromkeys((one.system, one.workload) for one in analysis.replication.levels)
+    names = dict.fromkeys((level.system, level.workload) for level in analysis.replication.levels)
     for system, workload in names:
         unit = _unit_of(analysis, workload)
-        levels = [one for one in analysis.replication.levels if (one.system, one.workload) == (system, workload)]
+        levels = [
+            level for level in analysis.replication.levels if (level.system, level.workload) == (system, workload)
+        ]
         columns = (
             Column(heading="level"),
             Column(heading="server", numeric=False),
@@ -137,44 +139,48 @@ def _server_tables(analysis: Analysis) -> Iterator[Table]:
 
 def _rows(level: ServersOfLevel, unit: str) -> Iterator[tuple[Entry, ...]]:
     label = level.level.figure(unit)
-    yield from (_row(one, label, unit, level.trials) for one in level.servers)
-    total = sum(one.throughput_tps for one in level.servers)
+    yield from (_row(server, label, unit, level.trials) for server in level.servers)
+    total = sum(server.throughput_tps for server in level.servers)
     rest = (Entry(""),) * 13
     yield (Entry(label), Entry("all"), Entry(""), Entry(_rate(total, unit), sources=level.trials), *rest)
 
 
-def _row(one: ServerFigures, label: str, unit: str, trials: tuple[str, ...]) -> tuple[Entry, ...]:
-    is_replica = one.role == "replica"
-    lags = [lag.largest_s for lag in one.lag if lag.largest_s is not None]
-    medians = sorted(lag.median_s for lag in one.lag if lag.median_s is not None)
-    outages = f"{one.outages_count:,}" + (f", longest {one.outage_s:.1f} s" if one.outages_count else "")
+def _row(server_figures: ServerFigures, label: str, unit: str, trials: tuple[str, ...]) -> tuple[Entry, ...]:
+    is_replica = server_figures.role == "replica"
+    lags = [lag.largest_s for lag in server_figures.lag if lag.largest_s is not None]
+    medians = sorted(lag.median_s for lag in server_figures.lag if lag.median_s is not None)
+    outages = f"{server_figures.outages_count:,}" + (
+        f", longest {server_figures.outage_s:.1f} s" if server_figures.outages_count else ""
+    )
     figures = (
-        _rate(one.throughput_tps, unit),
-        show_statistic(one.response_ms, "p50"),
-        show_statistic(one.response_ms, "p99"),
-        show_ms(one.cpu_ms_per_transaction),
-        show_ms(one.apply_ms),
+        _rate(server_figures.throughput_tps, unit),
+        show_statistic(server_figures.response_ms, "p50"),
+        show_statistic(server_figures.response_ms, "p99"),
+        show_ms(server_figures.cpu_ms_per_transaction),
+        show_ms(server_figures.apply_ms),
         format_seconds(max(lags)) if lags else NOT_KNOWN,
         format_seconds(medians[len(medians) // 2]) if medians else NOT_KNOWN,
     )
-    stale = NOT_KNOWN if one.stale_ratio is None else format_percent(one.stale_ratio)
+    stale = NOT_KNOWN if server_figures.stale_ratio is None else format_percent(server_figures.stale_ratio)
     return (
         Entry(label),
-        Entry(one.instance),
-        Entry(one.role),
+        Entry(server_figures.instance),
+        Entry(server_figures.role),
         *(Entry(text, sources=() if text == NOT_KNOWN else trials) for text in figures),
-        Entry(_state(one) if is_replica else NOT_KNOWN, mark="growing" if one.lag_grows else None),
+        Entry(
+            _state(server_figures) if is_replica else NOT_KNOWN, mark="growing" if server_figures.lag_grows else None
+        ),
         Entry(stale),
-        Entry(show_ms(one.wait_ms_per_read) if is_replica else NOT_KNOWN),
-        Entry(f"{one.wait_timeouts_count:,}" if is_replica else NOT_KNOWN),
-        Entry(f"{one.failed_count:,}"),
-        Entry(f"{one.errors_count:,}"),
+        Entry(show_ms(server_figures.wait_ms_per_read) if is_replica else NOT_KNOWN),
+        Entry(f"{server_figures.wait_timeouts_count:,}" if is_replica else NOT_KNOWN),
+        Entry(f"{server_figures.failed_count:,}"),
+        Entry(f"{server_figures.errors_count:,}"),
         Entry(outages),
     )
 
 
-def _state(one: ServerFigures) -> str:
-    states = {lag.state for lag in one.lag}
+def _state(server_figures: ServerFigures) -> str:
+    states = {lag.state for lag in server_figures.lag}
     if LagState.GROWING in states:
         return "grows"
     return "bounded" if states == {LagState.BOUNDED} else "not known"
@@ -203,27 +209,36 @@ def scaling_sentences(analysis: Analysis) -> Iterator[str]:
         yield f"{start}: {_measured(one)}{_expected(one, _unit_of(analysis, one.workload))}"
 
 
-def _reads(one: ReplicaScaling) -> str:
-    return "" if one.read_ratio is None else f" ({format_percent(one.read_ratio)} of transactions only read)"
+def _reads(replica_scaling: ReplicaScaling) -> str:
+    return (
+        ""
+        if replica_scaling.read_ratio is None
+        else f" ({format_percent(replica_scaling.read_ratio)} of transactions only read)"
+    )
 
 
-def _measured(one: ReplicaScaling) -> str:
-    most = one.points[-1].replicas
-    if one.stops_after is not None and one.unresolved_from is None:
-        grows = next((point.lag_grows for point in one.points if point.replicas > one.stops_after), False)
+def _measured(replica_scaling: ReplicaScaling) -> str:
+    most = replica_scaling.points[-1].replicas
+    if replica_scaling.stops_after is not None and replica_scaling.unresolved_from is None:
+        grows = next(
+            (point.lag_grows for point in replica_scaling.points if point.replicas > replica_scaling.stops_after), False
+        )
         why = ", because lag then grows" if grows else ""
-        return f"after {counted(one.stops_after, 'replica')} another one does not help{why}."
-    if one.unresolved_from is not None:
-        return f"whether another replica helps is not resolved from {counted(one.unresolved_from, 'replica')} on."
+        return f"after {counted(replica_scaling.stops_after, 'replica')} another one does not help{why}."
+    if replica_scaling.unresolved_from is not None:
+        return f"whether another replica helps is not resolved from {counted(replica_scaling.unresolved_from, 'replica')} on."
     return f"each replica helps, up to the {most} that were measured."
 
 
-def _expected(one: ReplicaScaling, unit: str) -> str:
-    costs = one.costs
+def _expected(replica_scaling: ReplicaScaling, unit: str) -> str:
+    costs = replica_scaling.costs
     if costs is None:
         return ""
-    far = max((abs(point.deviation_ratio) for point in one.points if point.deviation_ratio is not None), default=0.0)
-    after = one.stops_after_expected
+    far = max(
+        (abs(point.deviation_ratio) for point in replica_scaling.points if point.deviation_ratio is not None),
+        default=0.0,
+    )
+    after = replica_scaling.stops_after_expected
     says = (
         " By the arithmetic of the fleet every replica helps"
         if after is None
@@ -269,9 +284,9 @@ def _notes(costs: FleetCosts) -> tuple[str, ...]:
     )
 
 
-def _point(point: ScalingPoint, one: ReplicaScaling, unit: str) -> tuple[Entry, ...]:
+def _point(point: ScalingPoint, replica_scaling: ReplicaScaling, unit: str) -> tuple[Entry, ...]:
     shown = show_rate(point.throughput_tps, unit)
-    step = next((each for each in one.steps if each.count == point.replicas), None)
+    step = next((each for each in replica_scaling.steps if each.count == point.replicas), None)
     change = None if step is None else show_change(step.ratio)
     expected = NOT_KNOWN if point.expected_tps is None else format_number(per_unit(point.expected_tps, unit))
     deviation = NOT_KNOWN if point.deviation_ratio is None else format_percent(point.deviation_ratio, signed=True)
@@ -294,14 +309,16 @@ def _step_verdict(step: ScalingStep) -> str:
 
 def commit_sentences(analysis: Analysis) -> Iterator[str]:
     """How much longer writes take that wait for replicas: the dearest of each table."""
-    for one in analysis.replication.commits:
-        known = [point for point in one.points[1:] if point.ratio is not None and point.verdict == RatioVerdict.SLOWER]
+    for commit in analysis.replication.commits:
+        known = [
+            point for point in commit.points[1:] if point.ratio is not None and point.verdict == RatioVerdict.SLOWER
+        ]
         if known:
             worst = max(known, key=lambda point: point.ratio.value if point.ratio is not None else 0.0)
             assert worst.ratio is not None, "chosen so"
             yield (
-                f"{place_of(one.workload, one.alike)}: writes take {show_ratio(worst.ratio).value} times as long with"
-                f" {_way(worst)} as with {_way(one.points[0])}."
+                f"{place_of(commit.workload, commit.alike)}: writes take {show_ratio(worst.ratio).value} times as long with"
+                f" {_way(worst)} as with {_way(commit.points[0])}."
             )
 
 
@@ -313,7 +330,7 @@ def _way(point: CommitPoint) -> str:
 
 def commit_tables(analysis: Analysis) -> Iterator[Table]:
     """A row for each way of replication."""
-    for one in analysis.replication.commits:
+    for commit in analysis.replication.commits:
         columns = (
             Column(heading="acknowledging replicas"),
             Column(heading="delay, one way"),
@@ -323,8 +340,8 @@ def commit_tables(analysis: Analysis) -> Iterator[Table]:
             Column(heading="mean over the first"),
             Column(heading="takes", numeric=False),
         )
-        rows = tuple(_commit(point) for point in one.points)
-        caption = f"{_commits_place(one, analysis)}: response time of writes"
+        rows = tuple(_commit(point) for point in commit.points)
+        caption = f"{_commits_place(commit, analysis)}: response time of writes"
         notes = (
             "Response times of transactions that write, on the source. Each mean is compared with that of the first"
             " row, within repetitions. In a closed loop slower commits also mean less load; rates compare at equal"
@@ -333,8 +350,8 @@ def commit_tables(analysis: Analysis) -> Iterator[Table]:
         yield Table(caption=caption, columns=columns, rows=rows, notes=notes)
 
 
-def _commits_place(one: CommitCost, analysis: Analysis) -> str:
-    return f"{place_of(one.workload, one.alike)} at {one.level.label(_unit_of(analysis, one.workload))}"
+def _commits_place(commit_cost: CommitCost, analysis: Analysis) -> str:
+    return f"{place_of(commit_cost.workload, commit_cost.alike)} at {commit_cost.level.label(_unit_of(analysis, commit_cost.workload))}"
 
 
 def _commit(point: CommitPoint) -> tuple[Entry, ...]:
@@ -371,7 +388,7 @@ def lag_charts(analysis: Analysis) -> Iterator[SectionChart]:
 
 
 def _chosen(levels: Sequence[ServersOfLevel]) -> ServersOfLevel:
-    growing = [one for one in levels if any(server.lag_grows for server in one.servers)]
+    growing = [level for level in levels if any(server.lag_grows for server in level.servers)]
     return growing[0] if growing else max(levels, key=_largest_level_s)
 
 
@@ -438,7 +455,7 @@ class _ScalingChart:
 
     def __call__(self, look: Look) -> Chart:
         """The chart in a look."""
-        rows = [row for one in self._scalings for row in self._rows(one)]
+        rows = [row for scaling in self._scalings for row in self._rows(scaling)]
         names = list(dict.fromkeys(row["system"] for row in rows))
         colour = _colour("system:N", names, look)
         kinds = ["measured", _ARITHMETIC]
@@ -461,9 +478,9 @@ class _ScalingChart:
         point = base.mark_point(filled=True, size=48, opacity=1).transform_filter("datum.kind == 'measured'")
         return finish(alt.layer(band, line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())), look)
 
-    def _rows(self, one: ReplicaScaling) -> Iterator[Row]:
-        name = clean(place_of(one.workload, one.alike))
-        for point in one.points:
+    def _rows(self, replica_scaling: ReplicaScaling) -> Iterator[Row]:
+        name = clean(place_of(replica_scaling.workload, replica_scaling.alike))
+        for point in replica_scaling.points:
             bounds = point.throughput_tps.bounds
             known = bounds if bounds is not None and not bounds.is_vague else None
             yield {

@@ -47,7 +47,7 @@ def scalability_section(analysis: Analysis) -> Section | None:
     if not found:
         return None
     units, links, best = (
-        {one.name: one.rate_unit for one in analysis.workloads},
+        {workload.name: workload.rate_unit for workload in analysis.workloads},
         Links(analysis),
         best_systems(analysis),
     )
@@ -89,21 +89,21 @@ def _nearest_laws(found: Sequence[Scalability]) -> Iterator[Table]:
         yield Table(caption="Curves that no law fits", columns=columns, rows=rows)
 
 
-def _table(one: Scalability, unit: str, links: Links) -> Table:
-    has_server = any(level.tps_per_server_cpu is not None for level in one.levels)
+def _table(fit: Scalability, unit: str, links: Links) -> Table:
+    has_server = any(level.tps_per_server_cpu is not None for level in fit.levels)
     per_cpu = f"{unit} per {'CPU that the server kept busy' if has_server else 'busy CPU, client included'}"
     columns = (
         Column(heading="connections"),
-        Column(heading=f"scale factor over {one.levels[0].level.label()}"),
+        Column(heading=f"scale factor over {fit.levels[0].level.label()}"),
         Column(heading="efficiency"),
         Column(heading=per_cpu),
         Column(heading=f"law, {unit}"),
         Column(heading="connections have", numeric=False),
     )
     rows = []
-    for level in one.levels:
+    for level in fit.levels:
         scale, efficiency = show_ratio(level.scale_factor), show_ratio(level.efficiency)
-        trials = links.trials_of(one.system, one.workload, level.level)
+        trials = links.trials_of(fit.system, fit.workload, level.level)
         band = None
         if level.low_tps is not None and level.high_tps is not None:
             band = " to ".join(format_number(per_unit(edge, unit)) for edge in (level.low_tps, level.high_tps))
@@ -118,22 +118,22 @@ def _table(one: Scalability, unit: str, links: Links) -> Table:
                 Entry(_REGIONS[level.region.value]),
             )
         )
-    per_core = f"At its peak: {format_rate(one.tps_per_core, unit)} per core." if one.tps_per_core else ""
+    per_core = f"At its peak: {format_rate(fit.tps_per_core, unit)} per core." if fit.tps_per_core else ""
     return Table(
-        caption=f"{one.workload}: scalability",
-        system=one.system,
+        caption=f"{fit.workload}: scalability",
+        system=fit.system,
         columns=columns,
         rows=tuple(rows),
-        notes=tuple(note for note in (per_core, _within_cores(one)) if note),
+        notes=tuple(note for note in (per_core, _within_cores(fit)) if note),
     )
 
 
-def _within_cores(one: Scalability) -> str:
+def _within_cores(fit: Scalability) -> str:
     """The law of the levels with a core for each connection, or why there is none."""
-    if (inner := one.fit_within_cores) is not None:
+    if (inner := fit.fit_within_cores) is not None:
         return f"With a core for each connection, {LAWS[inner.law]} fits best{parameters(inner)}."
-    count = sum(level.region is Region.CORES for level in one.levels)
-    if one.fit is None or not one.cores or count == len(one.levels):
+    count = sum(level.region is Region.CORES for level in fit.levels)
+    if fit.fit is None or not fit.cores or count == len(fit.levels):
         return ""
     return (
         f"No law is fitted to the levels with a core for each connection alone: there are {count}, and it takes"
@@ -156,9 +156,9 @@ def _charts(analysis: Analysis, units: Mapping[str, str]) -> Iterator[SectionCha
             yield SectionChart(title=f"{one.workload}, {one.system}: scalability", draw=draw)
 
 
-def _rows(one: Scalability, analysis: Analysis, unit: str) -> list[Row]:
+def _rows(fit: Scalability, analysis: Analysis, unit: str) -> list[Row]:
     curve = next(
-        x for x in analysis.curves if (x.system, x.workload) == (one.system, one.workload) and not x.kind.is_at_rate
+        x for x in analysis.curves if (x.system, x.workload) == (fit.system, fit.workload) and not x.kind.is_at_rate
     )
     measured, links = {cell.level.connections: cell.throughput_tps.value for cell in curve.cells}, Links(analysis)
     return [
@@ -168,17 +168,17 @@ def _rows(one: Scalability, analysis: Analysis, unit: str) -> list[Row]:
             "shown": format_rate(measured[level.level.connections], unit),
             "low": _scaled(level.low_tps, unit),
             "high": _scaled(level.high_tps, unit),
-            **links.of_cell(one.system, one.workload, level.level),
+            **links.of_cell(fit.system, fit.workload, level.level),
         }
-        for level in one.levels
+        for level in fit.levels
     ]
 
 
-def scalability_chart(one: Scalability, rows: list[Row], top: float, unit: str, look: Look) -> Chart:
+def scalability_chart(fit: Scalability, rows: list[Row], top: float, unit: str, look: Look) -> Chart:
     """Measured points, the law with its band, linear scaling, and the physical cores, each with its name.
 
     Args:
-        one: Of one curve.
+        fit: Of one curve.
         rows: Its levels.
         top: Where the axis ends, in the unit of throughput.
         unit: Of throughput.
@@ -194,16 +194,16 @@ def scalability_chart(one: Scalability, rows: list[Row], top: float, unit: str, 
     ideal = [{"n": n, "rate": slope * n} for n in _between(first["n"], min(last["n"], top / slope))]
     layers = [chart_of(ideal).mark_line(strokeDash=[6, 4], strokeWidth=1.5, color=quiet).encode(x=x, y=y)]
     named = [{"n": ideal[-1]["n"], "rate": ideal[-1]["rate"] * 0.97, "name": "linear scaling"}]
-    if one.cores and first["n"] <= one.cores <= last["n"]:
-        ends = [{"n": one.cores, "rate": 0.0}, {"n": one.cores, "rate": top}]
+    if fit.cores and first["n"] <= fit.cores <= last["n"]:
+        ends = [{"n": fit.cores, "rate": 0.0}, {"n": fit.cores, "rate": top}]
         layers.append(chart_of(ends).mark_line(strokeDash=[2, 3], color=quiet).encode(x=x, y=y))
-        named.append({"n": one.cores, "rate": top * 0.05, "name": counted(one.cores, "core")})
-    if one.fit is not None:
-        fitted = [{"n": n, "rate": per_unit(one.fit.tps_at(n), unit)} for n in _between(first["n"], last["n"])]
+        named.append({"n": fit.cores, "rate": top * 0.05, "name": counted(fit.cores, "core")})
+    if fit.fit is not None:
+        fitted = [{"n": n, "rate": per_unit(fit.fit.tps_at(n), unit)} for n in _between(first["n"], last["n"])]
         band = chart_of(rows).mark_area(opacity=0.16, color=colour, interpolate="monotone")
         layers.append(band.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")))
         layers.append(chart_of(fitted).mark_line(strokeWidth=2, color=colour).encode(x=x, y=y))
-        named.append({"n": last["n"], "rate": fitted[-1]["rate"] - top * 0.09, "name": _SHORT[one.fit.law]})
+        named.append({"n": last["n"], "rate": fitted[-1]["rate"] - top * 0.09, "name": _SHORT[fit.fit.law]})
     tooltip = [alt.Tooltip("n:Q", title="connections"), alt.Tooltip("shown:N", title="throughput"), recordings_line()]
     points = chart_of(rows).mark_point(filled=True, size=58, opacity=1, color=colour)
     layers.append(points.encode(x=x, y=y, tooltip=tooltip, href=href()))
@@ -247,13 +247,15 @@ _REASONS: Mapping[SuperlinearReason, str] = {
 def scalability_sentences(found: Sequence[Scalability]) -> Iterator[str]:
     """Each curve; those that no law fits, for the same cautions, together: the table of nearest laws has figures."""
     groups = without_law(found)
-    for cautions, own in groups.items():
-        others = [CAUTIONS[one] for one in cautions if one is not Caution.DOES_NOT_FIT]
+    for cautions, group in groups.items():
+        others = [CAUTIONS[caution] for caution in cautions if caution is not Caution.DOES_NOT_FIT]
         because = f": {listed(others)}" if others else ""
-        whose = "None of the laws fits any curve" if len(own) == len(found) else f"No law fits {len(own)} of the curves"
+        whose = (
+            "None of the laws fits any curve" if len(group) == len(found) else f"No law fits {len(group)} of the curves"
+        )
         yield f"{whose}; the nearest ones are in the table. Do not extrapolate{because}."
-        yield from (f"{_place(one)}: {' '.join(steps)}" for one in own if (steps := _steps(one)))
-    told = [one for own in groups.values() for one in own]
+        yield from (f"{_place(one)}: {' '.join(steps)}" for one in group if (steps := _steps(one)))
+    told = [one for group in groups.values() for one in group]
     yield from (scalability_sentence(one) for one in found if one not in told)
 
 
@@ -263,31 +265,31 @@ def without_law(found: Sequence[Scalability]) -> dict[tuple[Caution, ...], list[
     for one in found:
         if one.verdict is ScalingVerdict.DOES_NOT_FIT:
             groups.setdefault(one.cautions, []).append(one)
-    return {cautions: own for cautions, own in groups.items() if len(own) > 1}
+    return {cautions: group for cautions, group in groups.items() if len(group) > 1}
 
 
-def scalability_sentence(one: Scalability) -> str:
+def scalability_sentence(fit: Scalability) -> str:
     """Law, peak, how far to continue it, superlinear steps."""
-    return " ".join((f"{_place(one)}: {_law(one)}{_peak(one)}.", _continued(one), *_steps(one)))
+    return " ".join((f"{_place(fit)}: {_law(fit)}{_peak(fit)}.", _continued(fit), *_steps(fit)))
 
 
-def _place(one: Scalability) -> str:
-    return f"{one.workload}, {one.system}"
+def _place(fit: Scalability) -> str:
+    return f"{fit.workload}, {fit.system}"
 
 
-def _steps(one: Scalability) -> list[str]:
+def _steps(fit: Scalability) -> list[str]:
     """What sibling threads change, and steps that are superlinear: of this curve alone."""
-    siblings = [_siblings(one.sibling_gain)] if one.sibling_gain is not None else []
-    return [*siblings, *(_step(step) for step in one.superlinear)]
+    siblings = [_siblings(fit.sibling_gain)] if fit.sibling_gain is not None else []
+    return [*siblings, *(_step(step) for step in fit.superlinear)]
 
 
-def _law(one: Scalability) -> str:
-    if one.fit is None:
+def _law(fit: Scalability) -> str:
+    if fit.fit is None:
         return "too few levels to fit a scalability model"
-    if one.verdict is ScalingVerdict.DOES_NOT_FIT:
-        miss = format_percent(one.fit.residual_ratio_max)
-        return f"no law fits: {LAWS[one.fit.law]}, the nearest one, misses a level by {miss}"
-    return f"{LAWS[one.fit.law]} fits best{parameters(one.fit)}"
+    if fit.verdict is ScalingVerdict.DOES_NOT_FIT:
+        miss = format_percent(fit.fit.residual_ratio_max)
+        return f"no law fits: {LAWS[fit.fit.law]}, the nearest one, misses a level by {miss}"
+    return f"{LAWS[fit.fit.law]} fits best{parameters(fit.fit)}"
 
 
 def _siblings(gain: Estimate) -> str:
@@ -304,24 +306,24 @@ def parameters(fit: LawFit) -> str:
     return f" ({', '.join(shown)})" if shown else ""
 
 
-def _peak(one: Scalability) -> str:
-    last = one.levels[-1].level.label()
-    match one.verdict:
+def _peak(fit: Scalability) -> str:
+    last = fit.levels[-1].level.label()
+    match fit.verdict:
         case ScalingVerdict.PEAK_INSIDE:
-            low, high = one.peak_low or 0.0, one.peak_high or 0.0
-            return f"; peak at {one.peak_connections or 0.0:,.0f} connections (95 % CI {low:,.0f} to {high:,.0f})"
+            low, high = fit.peak_low or 0.0, fit.peak_high or 0.0
+            return f"; peak at {fit.peak_connections or 0.0:,.0f} connections (95 % CI {low:,.0f} to {high:,.0f})"
         case ScalingVerdict.PEAK_OUTSIDE:
             return f"; the peak is outside the measured range, above {last}"
         case ScalingVerdict.NOT_RESOLVED:
-            upper = "no peak at all" if one.peak_high is None else f"{one.peak_high:,.0f}"
-            return f"; the peak is not resolved (95 % CI {one.peak_low or 1.0:,.0f} connections to {upper})"
+            upper = "no peak at all" if fit.peak_high is None else f"{fit.peak_high:,.0f}"
+            return f"; the peak is not resolved (95 % CI {fit.peak_low or 1.0:,.0f} connections to {upper})"
     return ""
 
 
-def _continued(one: Scalability) -> str:
-    if one.cautions:
-        return f"Do not extrapolate: {listed([CAUTIONS[caution] for caution in one.cautions])}."
-    return f"The curve may be continued to {2 * one.levels[-1].level.connections:,} connections at most."
+def _continued(fit: Scalability) -> str:
+    if fit.cautions:
+        return f"Do not extrapolate: {listed([CAUTIONS[caution] for caution in fit.cautions])}."
+    return f"The curve may be continued to {2 * fit.levels[-1].level.connections:,} connections at most."
 
 
 def _step(step: SuperlinearStep) -> str:

@@ -52,7 +52,7 @@ class Section:
 
 def best_systems(analysis: Analysis) -> dict[str, str]:
     """For each workload the system that sustains most."""
-    peaks = [(one.peak.throughput_tps.value, one) for one in analysis.curves if one.peak is not None]
+    peaks = [(curve.peak.throughput_tps.value, curve) for curve in analysis.curves if curve.peak is not None]
     return {one.workload: one.system for _, one in sorted(peaks, key=lambda pair: pair[0])}
 
 

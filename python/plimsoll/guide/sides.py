@@ -156,13 +156,13 @@ def _folder(path: Path) -> _Folder:
 
 def _side(named: _Named, found: _Folder) -> Side:
     wanted = named.system
-    names = list(dict.fromkeys(one.trial.system.name for one in found.recordings))
+    names = list(dict.fromkeys(recording.trial.system.name for recording in found.recordings))
     if not names:
         reason = found.damaged[0].reason if found.damaged else "no trial has been recorded yet; run the study first"
         raise RecordError(f"{named.path}: {reason}")
     if wanted is None and len(names) > 1:
         raise SpecError(f"{named.text}: has several systems, name one: {_choices(named, names)}")
-    own = [one for one in found.recordings if wanted is None or _is_of(wanted, one.trial.system.name)]
+    own = [recording for recording in found.recordings if wanted is None or _is_of(wanted, recording.trial.system.name)]
     if not own:
         raise SpecError(f"{named.text}: there is no such system; there is {_choices(named, names)}")
     trials, left_out = _reduced(own)
@@ -172,8 +172,8 @@ def _side(named: _Named, found: _Folder) -> Side:
     first = chosen[0]
     levels = [one for one in chosen if found.is_recording or one.trial.search_id is None]
     searches = _searches(first.trial.system.name, found, trials, chosen)
-    finished_count = sum(one.is_finished for one in searches)
-    versions = dict.fromkeys(one.version for one in first.environment.instances if one.version)
+    finished_count = sum(search.is_finished for search in searches)
+    versions = dict.fromkeys(instance.version for instance in first.environment.instances if instance.version)
     facts = ComparedSide(
         name=named.text,
         study=first.trial.study,
@@ -192,11 +192,11 @@ def _searches(
     system: str, found: _Folder, trials: Sequence[TrialSummary], chosen: Sequence[TrialSummary]
 ) -> list[SearchRecord]:
     """The searches of a system, without those that ran in another environment."""
-    elsewhere = {one.trial.trial_id for one in trials} - {one.trial.trial_id for one in chosen}
+    elsewhere = {trial.trial.trial_id for trial in trials} - {one.trial.trial_id for one in chosen}
     return [
-        one
-        for one in found.searches
-        if _is_of(system, one.system) and not any(run.trial_id in elsewhere for run in one.capacity.runs)
+        search
+        for search in found.searches
+        if _is_of(system, search.system) and not any(run.trial_id in elsewhere for run in search.capacity.runs)
     ]
 
 
@@ -215,16 +215,16 @@ def _reduced(recordings: Sequence[Recording]) -> tuple[list[TrialSummary], int]:
     Reading tables side by side does not hold the interpreter.
     """
 
-    def reduced(one: Recording) -> TrialSummary | None:
+    def reduced(recording: Recording) -> TrialSummary | None:
         try:
-            return compared_trial(one) if one.outcome.verdict is Verdict.COMPLETE else None
+            return compared_trial(recording) if recording.outcome.verdict is Verdict.COMPLETE else None
         except RecordError:
             return None
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         trials = list(pool.map(reduced, recordings))
-    others = [one for one, trial in zip(recordings, trials, strict=True) if trial is None]
-    return [one for one in trials if one is not None], sum(one.trial.search_id is None for one in others)
+    others = [recording for recording, trial in zip(recordings, trials, strict=True) if trial is None]
+    return [trial for trial in trials if trial is not None], sum(other.trial.search_id is None for other in others)
 
 
 def _in_one_environment(named: _Named, trials: Sequence[TrialSummary]) -> list[TrialSummary]:

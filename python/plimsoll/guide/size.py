@@ -85,12 +85,14 @@ def worded(answer: SizeAnswer) -> SizeAnswer:
         update={
             "text": tuple(answer_sentences(answer)),
             "systems": tuple(
-                one.model_copy(update={"reason": _with_text(one.reason, reason_sentence(one, asked))})
-                for one in answer.systems
+                system.model_copy(update={"reason": _with_text(system.reason, reason_sentence(system, asked))})
+                for system in answer.systems
             ),
             "scale_out": tuple(one.model_copy(update={"text": _scale_out(one, asked)}) for one in answer.scale_out),
-            "doubts": tuple(_with_text(one, doubt_sentence(one)) for one in answer.doubts),
-            "assumptions": tuple(_with_text(one, assumption_sentence(one)) for one in answer.assumptions),
+            "doubts": tuple(_with_text(doubt, doubt_sentence(doubt)) for doubt in answer.doubts),
+            "assumptions": tuple(
+                _with_text(assumption, assumption_sentence(assumption)) for assumption in answer.assumptions
+            ),
         }
     )
 
@@ -107,7 +109,7 @@ def assumption_sentence(finding: Finding) -> str:
 def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
     """The answer, first things first."""
     asked, systems = answer.asked, answer.systems
-    fitting = [one for one in systems if one.verdict is Fit.FITS]
+    fitting = [system for system in systems if system.verdict is Fit.FITS]
     surely = [one for one in fitting if one.grade is Grade.MEASURED]
     load = _load(asked)
     if asked.demand is not None:
@@ -143,7 +145,7 @@ def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
 
 def _disturbed(systems: Sequence[SystemFit], asked: LoadAsked) -> Iterator[str]:
     """The system with the slowest machine, and for which others the same holds."""
-    disturbed = [one for one in systems if one.verdict is Fit.DISTURBED]
+    disturbed = [system for system in systems if system.verdict is Fit.DISTURBED]
     if not disturbed:
         return
     worst = max(disturbed, key=lambda one: one.reason.known["slowness"])
@@ -153,7 +155,7 @@ def _disturbed(systems: Sequence[SystemFit], asked: LoadAsked) -> Iterator[str]:
 
 
 def _undecided(systems: Sequence[SystemFit], asked: LoadAsked) -> Iterator[str]:
-    undecided = [one for one in systems if one.verdict is Fit.UNDECIDED]
+    undecided = [system for system in systems if system.verdict is Fit.UNDECIDED]
     if not undecided:
         return
     is_all = len(undecided) == len(systems) > 1
@@ -175,7 +177,7 @@ def _how_many(fitting: Sequence[SystemFit], all_count: int, load: str) -> str:
 
 def _indicated(fitting: Sequence[SystemFit], systems: Sequence[SystemFit], asked: LoadAsked) -> str:
     """Which systems single or published figures speak for, by how much, and what that lacks."""
-    names = _together([one.system for one in fitting], [one.system for one in systems])
+    names = _together([one.system for one in fitting], [system.system for system in systems])
     spare = sorted(round(100 * (one.margin_ratio or 0.0)) for one in fitting)
     margin = f"{spare[0]} to {spare[-1]} %" if spare[0] < spare[-1] else f"{spare[0]} %"
     is_published = any(one.is_published for one in fitting)
@@ -199,7 +201,7 @@ def _together(names: Sequence[str], all_names: Sequence[str]) -> str:
     short = []
     for name in names:
         first = name.partition(", ")[0]
-        is_whole = all(one in names for one in all_names if one.partition(", ")[0] == first)
+        is_whole = all(all_name in names for all_name in all_names if all_name.partition(", ")[0] == first)
         short.append(first if is_whole else name)
     return " or ".join(dict.fromkeys(short))
 
@@ -216,52 +218,56 @@ def _load(asked: LoadAsked) -> str:
     return text
 
 
-def _scale_out(one: ScaleOut, asked: LoadAsked) -> str:
-    if one.replicas is not None or one.most_tps is not None:
-        return _with_replicas(one, asked)
-    rate = f"{format_rate(one.tps_each, asked.rate_unit)} at {at_words(one.connections_each)}"
-    unshown = "" if one.is_shown else " Repetitions do not show that the next run sustains so much."
-    if one.count == 1:  # at a level that was not asked for: otherwise it would fit
-        sustains = "sustains" if one.is_shown else "may sustain"
+def _scale_out(scale_out: ScaleOut, asked: LoadAsked) -> str:
+    if scale_out.replicas is not None or scale_out.most_tps is not None:
+        return _with_replicas(scale_out, asked)
+    rate = f"{format_rate(scale_out.tps_each, asked.rate_unit)} at {at_words(scale_out.connections_each)}"
+    unshown = "" if scale_out.is_shown else " Repetitions do not show that the next run sustains so much."
+    if scale_out.count == 1:  # at a level that was not asked for: otherwise it would fit
+        sustains = "sustains" if scale_out.is_shown else "may sustain"
         at = f"{rate}, which is not the {asked.connections:,} that were asked for"
-        return f"One {one.system} {sustains} it with {at}.{unshown}"
-    total = one.count * one.connections_each
+        return f"One {scale_out.system} {sustains} it with {at}.{unshown}"
+    total = scale_out.count * scale_out.connections_each
     is_other = asked.connections not in (None, total)
     in_all = f" ({total:,} in all; {asked.connections:,} were asked for)" if is_other else ""
     priced = (
         ""
-        if one.cost_per_month is None
-        else f", for {whole(one.cost_per_month)}{f' {one.currency}' if one.currency else ''} per month"
+        if scale_out.cost_per_month is None
+        else f", for {whole(scale_out.cost_per_month)}{f' {scale_out.currency}' if scale_out.currency else ''} per month"
     )
     condition = (
         "if reads spread evenly over a source and its replicas and nothing is lost to coordination"
-        if one.is_read_only
+        if scale_out.is_read_only
         else "if the data can be split between them and nothing is lost to coordination (replicas repeat every write)"
     )
-    would = "would" if one.is_shown else "might"
-    return f"{one.count} of {one.system} {would} sustain it with {rate} on each{in_all}{priced}, {condition}.{unshown}"
+    would = "would" if scale_out.is_shown else "might"
+    return f"{scale_out.count} of {scale_out.system} {would} sustain it with {rate} on each{in_all}{priced}, {condition}.{unshown}"
 
 
-def _with_replicas(one: ScaleOut, asked: LoadAsked) -> str:
+def _with_replicas(scale_out: ScaleOut, asked: LoadAsked) -> str:
     """By the arithmetic of a fleet whose apply cost was measured."""
     basis = "by what reads, writes and applying cost in this study (every replica applies all writes)"
-    shared = "; they shared the source's processors when that was measured" if one.is_shared else ""
-    if one.replicas is None:
-        most = "" if one.most_tps is None else f" exceeds {format_rate(one.most_tps, asked.rate_unit)}, so none"
-        return f"No number of replicas of {one.system}{most} sustains it, {basis}{shared}."
+    shared = "; they shared the source's processors when that was measured" if scale_out.is_shared else ""
+    if scale_out.replicas is None:
+        most = (
+            ""
+            if scale_out.most_tps is None
+            else f" exceeds {format_rate(scale_out.most_tps, asked.rate_unit)}, so none"
+        )
+        return f"No number of replicas of {scale_out.system}{most} sustains it, {basis}{shared}."
     priced = (
         ""
-        if one.cost_per_month is None
-        else f", for {whole(one.cost_per_month)}{f' {one.currency}' if one.currency else ''} per month"
+        if scale_out.cost_per_month is None
+        else f", for {whole(scale_out.cost_per_month)}{f' {scale_out.currency}' if scale_out.currency else ''} per month"
     )
-    replicas = counted(one.replicas, "replica")
-    rate = format_rate(one.tps_each, asked.rate_unit)
-    return f"{one.system} as source with {replicas} would sustain it with {rate}{priced}, {basis}{shared}."
+    replicas = counted(scale_out.replicas, "replica")
+    rate = format_rate(scale_out.tps_each, asked.rate_unit)
+    return f"{scale_out.system} as source with {replicas} would sustain it with {rate}{priced}, {basis}{shared}."
 
 
 def size_table(answer: SizeAnswer) -> Table:
     """Every system with what it sustains of the load that was asked for."""
-    with_cost = any(one.cost_per_month is not None for one in answer.systems)
+    with_cost = any(system.cost_per_month is not None for system in answer.systems)
     columns = [
         Column(heading="system", numeric=False),
         Column(heading="verdict", numeric=False),
@@ -273,28 +279,32 @@ def size_table(answer: SizeAnswer) -> Table:
         Column(heading="p99 ms"),
     ]
     columns += [Column(heading="cost per month"), Column(heading="per million at the demand")] if with_cost else []
-    rows = tuple(_fit_row(one, answer.asked.rate_unit, with_cost=with_cost) for one in answer.systems)
+    rows = tuple(_fit_row(system, answer.asked.rate_unit, with_cost=with_cost) for system in answer.systems)
     return Table(caption="Which systems sustain it", columns=tuple(columns), rows=rows)
 
 
-def _fit_row(one: SystemFit, rate_unit: str, *, with_cost: bool) -> tuple[Entry, ...]:
-    shown = None if one.throughput_tps is None else show_rate(one.throughput_tps, rate_unit)
+def _fit_row(system_fit: SystemFit, rate_unit: str, *, with_cost: bool) -> tuple[Entry, ...]:
+    shown = None if system_fit.throughput_tps is None else show_rate(system_fit.throughput_tps, rate_unit)
     cost = []
     if with_cost:
-        million = NOT_KNOWN if one.cost_per_million is None else _money(one.cost_per_million, one.price)
+        million = (
+            NOT_KNOWN if system_fit.cost_per_million is None else _money(system_fit.cost_per_million, system_fit.price)
+        )
         cost = [
-            Entry(NOT_KNOWN if one.cost_per_month is None else _money(one.cost_per_month, one.price)),
+            Entry(
+                NOT_KNOWN if system_fit.cost_per_month is None else _money(system_fit.cost_per_month, system_fit.price)
+            ),
             Entry(million),
         ]
     return (
-        Entry(one.system),
-        Entry(one.verdict.value.replace("_", " ")),
-        Entry(one.grade.value),
-        Entry(one.evidence.value),
-        Entry(whole(one.connections)),
+        Entry(system_fit.system),
+        Entry(system_fit.verdict.value.replace("_", " ")),
+        Entry(system_fit.grade.value),
+        Entry(system_fit.evidence.value),
+        Entry(whole(system_fit.connections)),
         Entry(NOT_KNOWN) if shown is None else Entry(shown.value, shown.bounds),
-        Entry(NOT_KNOWN if one.margin_ratio is None else format_percent(one.margin_ratio, signed=True)),
-        Entry(show_ms(one.response_p99_ms, is_lower_bound=one.response_is_lower_bound)),
+        Entry(NOT_KNOWN if system_fit.margin_ratio is None else format_percent(system_fit.margin_ratio, signed=True)),
+        Entry(show_ms(system_fit.response_p99_ms, is_lower_bound=system_fit.response_is_lower_bound)),
         *cost,
     )
 
@@ -374,10 +384,12 @@ def horizon_sentences(answer: SizeAnswer) -> Iterator[str]:
     if demand.yearly_growth == 0:
         yield "The load does not grow: what sustains it today goes on to."
         return
-    first = next((one for one in answer.systems if one.verdict is Fit.FITS and one.horizon is not None), None)
+    first = next(
+        (system for system in answer.systems if system.verdict is Fit.FITS and system.horizon is not None), None
+    )
     if first is not None and first.horizon is not None:
         yield f"With {_growth(demand)} {first.system} sustains it {_until(first.horizon, demand.today)}."
-    short = [one for one in answer.systems if one.horizon is not None and one.horizon.about_years < 0]
+    short = [system for system in answer.systems if system.horizon is not None and system.horizon.about_years < 0]
     yield from (_short(one, answer.asked) for one in short[:_SHORT_TOLD])
 
 
@@ -392,15 +404,15 @@ def _until(horizon: Horizon, today: date) -> str:
     return f"{text}; with 95 % confidence {'for' if horizon.sure_on is None else 'until'} {sure}"
 
 
-def _short(one: SystemFit, asked: LoadAsked) -> str:
-    assert one.sustains_tps is not None, "it has a horizon"
-    assert one.horizon is not None, "it was chosen by it"
-    unit, since = asked.rate_unit, one.horizon.about_on
-    lacks = format_percent(1 - one.sustains_tps / asked.needed_tps)
-    most = "was measured to sustain" if one.horizon.is_at_least else "sustains"
+def _short(system_fit: SystemFit, asked: LoadAsked) -> str:
+    assert system_fit.sustains_tps is not None, "it has a horizon"
+    assert system_fit.horizon is not None, "it was chosen by it"
+    unit, since = asked.rate_unit, system_fit.horizon.about_on
+    lacks = format_percent(1 - system_fit.sustains_tps / asked.needed_tps)
+    most = "was measured to sustain" if system_fit.horizon.is_at_least else "sustains"
     grown = "" if since is None else f" With this growth it has been too small since about {_name(since)}."
     return (
-        f"{one.system} {most} {format_rate(one.sustains_tps, unit)}, {lacks} less than the"
+        f"{system_fit.system} {most} {format_rate(system_fit.sustains_tps, unit)}, {lacks} less than the"
         f" {format_rate(asked.needed_tps, unit)} that are needed today.{grown}"
     )
 
@@ -408,7 +420,7 @@ def _short(one: SystemFit, asked: LoadAsked) -> str:
 def horizon_table(answer: SizeAnswer) -> Table | None:
     """Each system with what it sustains and until when; None where the load is not known to grow."""
     demand = answer.asked.demand
-    if demand is None or not any(one.horizon is not None for one in answer.systems):
+    if demand is None or not any(system.horizon is not None for system in answer.systems):
         return None
     unit = answer.asked.rate_unit
     columns = (
@@ -419,15 +431,15 @@ def horizon_table(answer: SizeAnswer) -> Table | None:
         Column(heading="until about"),
         Column(heading="until, 95 % confidence"),
     )
-    rows = tuple(_horizon_row(one, answer.asked, demand.today) for one in answer.systems)
+    rows = tuple(_horizon_row(system, answer.asked, demand.today) for system in answer.systems)
     needed = format_rate(answer.asked.needed_tps, unit)
     return Table(caption=f"Needed today: {needed}", columns=columns, rows=rows)
 
 
-def _horizon_row(one: SystemFit, asked: LoadAsked, today: date) -> tuple[Entry, ...]:
-    horizon = one.horizon
+def _horizon_row(system_fit: SystemFit, asked: LoadAsked, today: date) -> tuple[Entry, ...]:
+    horizon = system_fit.horizon
     scale = 60 if asked.rate_unit == "tpm" else 1
-    lacks = None if one.sustains_tps is None else 1 - one.sustains_tps / asked.needed_tps
+    lacks = None if system_fit.sustains_tps is None else 1 - system_fit.sustains_tps / asked.needed_tps
     dates = (NOT_KNOWN, NOT_KNOWN)
     if horizon is not None:
         about = _month(horizon.about_on, horizon.about_years, today)
@@ -435,9 +447,9 @@ def _horizon_row(one: SystemFit, asked: LoadAsked, today: date) -> tuple[Entry, 
         sure = _month(horizon.sure_on, horizon.sure_years or 0.0, today) if known else NOT_KNOWN
         dates = (f">= {about}" if horizon.is_at_least and horizon.about_on else about, sure)
     return (
-        Entry(one.system),
-        Entry(_number(one.sustains_tps, scale, is_lower_bound=one.sustains_is_lower_bound)),
-        Entry(_number(one.sure_tps, scale)),
+        Entry(system_fit.system),
+        Entry(_number(system_fit.sustains_tps, scale, is_lower_bound=system_fit.sustains_is_lower_bound)),
+        Entry(_number(system_fit.sure_tps, scale)),
         Entry(NOT_KNOWN if lacks is None else format_percent(lacks) if lacks > 0 else "none"),
         *map(Entry, dates),
     )

@@ -15,62 +15,64 @@ from plimsoll.units import format_ms, format_percent, format_rate
 from plimsoll.wording import counted
 
 
-def reason_sentence(one: SystemFit, asked: LoadAsked) -> str:
+def reason_sentence(system_fit: SystemFit, asked: LoadAsked) -> str:
     """Why a system fits or not."""
-    if one.evidence is SizeEvidence.CAPACITY:
-        return capacity_reason(one, asked)
-    seen = one.reason.known
-    if one.throughput_tps is None:
+    if system_fit.evidence is SizeEvidence.CAPACITY:
+        return capacity_reason(system_fit, asked)
+    seen = system_fit.reason.known
+    if system_fit.throughput_tps is None:
         first, last = seen["measured"]
         so = "many" if (seen["connections"] or 0) > last else "few"
         levels = f"measured from {first} to {last}" if first != last else f"measured at {at_words(first)} only"
         return f"Not measured at so {so} connections: asked for {seen['connections']}, {levels}."
-    sustained = _sustained(one, asked)
+    sustained = _sustained(system_fit, asked)
     beyond = " Higher levels were not measured." if seen.get("is_last_level") else ""
-    return _REASONS.get(one.reason.code, _fits)(one, asked, sustained) + beyond
+    return _REASONS.get(system_fit.reason.code, _fits)(system_fit, asked, sustained) + beyond
 
 
-def _sustained(one: SystemFit, asked: LoadAsked) -> str:
+def _sustained(system_fit: SystemFit, asked: LoadAsked) -> str:
     """What it sustains; in a closed loop what so many clients get through, who send nothing while they wait."""
-    assert one.throughput_tps is not None, "it was measured"
-    rate = rate_with_interval(one.throughput_tps, asked.rate_unit)
-    if one.evidence is not SizeEvidence.SATURATION:
-        return f"sustains {rate} {_where(one, asked)}"
-    clients = f"{counted(one.connections or 0, 'client')} that {'waits' if one.connections == 1 else 'wait'}"
-    return f"completes at most {rate} with {clients} for each answer{_between(one)}"
+    assert system_fit.throughput_tps is not None, "it was measured"
+    rate = rate_with_interval(system_fit.throughput_tps, asked.rate_unit)
+    if system_fit.evidence is not SizeEvidence.SATURATION:
+        return f"sustains {rate} {_where(system_fit, asked)}"
+    clients = (
+        f"{counted(system_fit.connections or 0, 'client')} that {'waits' if system_fit.connections == 1 else 'wait'}"
+    )
+    return f"completes at most {rate} with {clients} for each answer{_between(system_fit)}"
 
 
-def _between(one: SystemFit) -> str:
-    if one.interpolated_between is None:
+def _between(system_fit: SystemFit) -> str:
+    if system_fit.interpolated_between is None:
         return ""
-    low, high = one.interpolated_between
+    low, high = system_fit.interpolated_between
     return f" (interpolated between {low} and {high})"
 
 
-def _fits(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
-    times = one.reason.known["response_ms_p99"]
-    single = " in single runs" if one.response_p99_ms is None else ""
+def _fits(system_fit: SystemFit, asked: LoadAsked, sustained: str) -> str:
+    times = system_fit.reason.known["response_ms_p99"]
+    single = " in single runs" if system_fit.response_p99_ms is None else ""
     met = f", p99 response time {ms_span(times)}{single}" if asked.response_p99_ms is not None and times else ""
-    plan = ": not a size to plan by" if one.evidence is SizeEvidence.SATURATION else ""
+    plan = ": not a size to plan by" if system_fit.evidence is SizeEvidence.SATURATION else ""
     return f"It {sustained}{met}{plan}."
 
 
-def _disturbed(one: SystemFit, asked: LoadAsked, _: str) -> str:
-    assert one.throughput_tps is not None, "it was measured"
-    rate = rate_with_interval(one.throughput_tps, asked.rate_unit)
-    return f"Disturbed: it completed {rate} {_where(one, asked)} {slow_machine_words(one.reason.known)}. {ADVICE}"
+def _disturbed(system_fit: SystemFit, asked: LoadAsked, _: str) -> str:
+    assert system_fit.throughput_tps is not None, "it was measured"
+    rate = rate_with_interval(system_fit.throughput_tps, asked.rate_unit)
+    return f"Disturbed: it completed {rate} {_where(system_fit, asked)} {slow_machine_words(system_fit.reason.known)}. {ADVICE}"
 
 
 def _too_slow(_: SystemFit, asked: LoadAsked, sustained: str) -> str:
     return f"Too slow: it {sustained}; {_needed(asked)} is needed."
 
 
-def _objective_not_met(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
-    return f"It {sustained}, but {_fault(one.reason.known, asked)}."
+def _objective_not_met(system_fit: SystemFit, asked: LoadAsked, sustained: str) -> str:
+    return f"It {sustained}, but {_fault(system_fit.reason.known, asked)}."
 
 
-def _within_interval(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
-    sure = format_rate(one.reason.known["sure_tps"], asked.rate_unit)
+def _within_interval(system_fit: SystemFit, asked: LoadAsked, sustained: str) -> str:
+    sure = format_rate(system_fit.reason.known["sure_tps"], asked.rate_unit)
     return (
         f"It {sustained}, but with 95 % confidence the next run does only {sure}; {_needed(asked)} is"
         " needed. More repetitions, or plimsoll size with --confirm, would decide."
@@ -84,8 +86,8 @@ def _no_repetitions(_: SystemFit, asked: LoadAsked, sustained: str) -> str:
     )
 
 
-def _next_p99(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
-    most_ms = one.reason.known["most_ms_p99"]
+def _next_p99(system_fit: SystemFit, asked: LoadAsked, sustained: str) -> str:
+    most_ms = system_fit.reason.known["most_ms_p99"]
     most = "unknown" if most_ms is None else f"up to {format_ms(most_ms)}"
     return (
         f"It {sustained}, but the p99 response time of the next run may be {most}, over the objective of"
@@ -93,18 +95,20 @@ def _next_p99(one: SystemFit, asked: LoadAsked, sustained: str) -> str:
     )
 
 
-def _few_repetitions_at_rate(one: SystemFit, _asked: LoadAsked, sustained: str) -> str:
-    count, needed = one.reason.known["repetitions_count"], one.reason.known["needed_count"]
+def _few_repetitions_at_rate(system_fit: SystemFit, _asked: LoadAsked, sustained: str) -> str:
+    count, needed = system_fit.reason.known["repetitions_count"], system_fit.reason.known["needed_count"]
     return (
         f"It {sustained}, in {counted(count, 'repetition')}. A system that is a little too small sometimes"
         f" keeps up, so {needed} must agree: run {needed - count} more, or plimsoll size with --confirm."
     )
 
 
-def _next_run_may_fall_behind(one: SystemFit, asked: LoadAsked, _: str) -> str:
-    assert one.throughput_tps is not None, "it has a rate"
-    most_ratio = one.reason.known["most_left_ratio"]
-    completed = f"It completed {rate_with_interval(one.throughput_tps, asked.rate_unit)} {_where(one, asked)}"
+def _next_run_may_fall_behind(system_fit: SystemFit, asked: LoadAsked, _: str) -> str:
+    assert system_fit.throughput_tps is not None, "it has a rate"
+    most_ratio = system_fit.reason.known["most_left_ratio"]
+    completed = (
+        f"It completed {rate_with_interval(system_fit.throughput_tps, asked.rate_unit)} {_where(system_fit, asked)}"
+    )
     if most_ratio is None:
         return f"{completed}. The recordings do not say how much of the load was left over: run it again."
     return (
@@ -114,26 +118,28 @@ def _next_run_may_fall_behind(one: SystemFit, asked: LoadAsked, _: str) -> str:
     )
 
 
-def _rate_not_sustained(one: SystemFit, asked: LoadAsked, _: str) -> str:
-    return f"Too slow: it does not sustain {_rate(one, asked)}; {_needed(asked)} is needed."
+def _rate_not_sustained(system_fit: SystemFit, asked: LoadAsked, _: str) -> str:
+    return f"Too slow: it does not sustain {_rate(system_fit, asked)}; {_needed(asked)} is needed."
 
 
-def _rate_sustained_in_some(one: SystemFit, asked: LoadAsked, _: str) -> str:
-    seen = one.reason.known
+def _rate_sustained_in_some(system_fit: SystemFit, asked: LoadAsked, _: str) -> str:
+    seen = system_fit.reason.known
     return (
-        f"It sustained {_rate(one, asked)} in {seen['sustained_count']} of {seen['repetitions_count']} repetitions;"
+        f"It sustained {_rate(system_fit, asked)} in {seen['sustained_count']} of {seen['repetitions_count']} repetitions;"
         f" {_needed(asked)} is needed. More repetitions would decide."
     )
 
 
-def _lower_rate_not_sustained(one: SystemFit, asked: LoadAsked, _: str) -> str:
-    lower = format_rate(one.reason.known["lower_tps"], asked.rate_unit)
-    return f"It sustains {_rate(one, asked)}, but not the lower {lower} in every repetition. Run both rates again."
-
-
-def _rates_end_below(one: SystemFit, asked: LoadAsked, _: str) -> str:
+def _lower_rate_not_sustained(system_fit: SystemFit, asked: LoadAsked, _: str) -> str:
+    lower = format_rate(system_fit.reason.known["lower_tps"], asked.rate_unit)
     return (
-        f"It sustains {_rate(one, asked)}, the highest that was measured; {_needed(asked)} is needed. Measure higher"
+        f"It sustains {_rate(system_fit, asked)}, but not the lower {lower} in every repetition. Run both rates again."
+    )
+
+
+def _rates_end_below(system_fit: SystemFit, asked: LoadAsked, _: str) -> str:
+    return (
+        f"It sustains {_rate(system_fit, asked)}, the highest that was measured; {_needed(asked)} is needed. Measure higher"
         " rates, or run plimsoll size with --confirm."
     )
 
@@ -161,44 +167,44 @@ def _needed(asked: LoadAsked) -> str:
     return format_rate(asked.needed_tps, asked.rate_unit)
 
 
-def _rate(one: SystemFit, asked: LoadAsked) -> str:
-    return f"a target rate of {format_rate(one.rate_tps or 0.0, asked.rate_unit)}"
+def _rate(system_fit: SystemFit, asked: LoadAsked) -> str:
+    return f"a target rate of {format_rate(system_fit.rate_tps or 0.0, asked.rate_unit)}"
 
 
-def capacity_reason(one: SystemFit, asked: LoadAsked) -> str:
+def capacity_reason(system_fit: SystemFit, asked: LoadAsked) -> str:
     """Why a system fits or not, by its capacity."""
-    seen, unit = one.reason.known, asked.rate_unit
+    seen, unit = system_fit.reason.known, asked.rate_unit
     objective = f"p99 response time within {format_ms(seen['objective_ms_p99'])}"
-    if one.reason.code == "no-rate-holds":
+    if system_fit.reason.code == "no-rate-holds":
         return f"No rate holds {objective}."
-    if one.reason.code in ("held-after-ramps", "late-in-ramps"):
-        return _of_ramps(one, asked, objective)
-    found = "not known" if one.throughput_tps is None else rate_with_interval(one.throughput_tps, unit)
+    if system_fit.reason.code in ("held-after-ramps", "late-in-ramps"):
+        return _of_ramps(system_fit, asked, objective)
+    found = "not known" if system_fit.throughput_tps is None else rate_with_interval(system_fit.throughput_tps, unit)
     capacity = f"capacity at {objective} is {found}"
-    if one.reason.code == "capacity-too-low":
+    if system_fit.reason.code == "capacity-too-low":
         return f"Too slow: its {capacity}; {_needed(asked)} is needed."
-    return f"Its {capacity}{_of_capacity(one, asked)}"
+    return f"Its {capacity}{_of_capacity(system_fit, asked)}"
 
 
-def _of_ramps(one: SystemFit, asked: LoadAsked, objective: str) -> str:
+def _of_ramps(system_fit: SystemFit, asked: LoadAsked, objective: str) -> str:
     """What was held in one steady run after ramps, or that the load is beyond the rate at which they ended."""
-    held_tps, knee_tps = one.reason.known["low_tps"], one.reason.known["knee_tps"]
+    held_tps, knee_tps = system_fit.reason.known["low_tps"], system_fit.reason.known["knee_tps"]
     late = "" if knee_tps is None else f"most answers were late from about {format_rate(knee_tps, asked.rate_unit)} on"
-    if one.reason.code == "late-in-ramps":
+    if system_fit.reason.code == "late-in-ramps":
         return f"Too slow: {late}; {_needed(asked)} is needed."
     if held_tps is None:
         return f"No steady run held {objective}; {late or 'no ramp reached its end'}. {_CONFIRM}"
     held = f"It held {format_rate(held_tps, asked.rate_unit)} with {objective} in one steady run"
-    if one.verdict is Fit.FITS:
+    if system_fit.verdict is Fit.FITS:
         return f"{held}, which does not say how runs differ. {_CONFIRM}"
     return f"{held}; {late}; {_needed(asked)} is needed. {_CONFIRM}"
 
 
-def _of_capacity(one: SystemFit, asked: LoadAsked) -> str:
+def _of_capacity(system_fit: SystemFit, asked: LoadAsked) -> str:
     """What a capacity means for the load, and what would decide where that is open."""
-    seen = one.reason.known
+    seen = system_fit.reason.known
     sure = "unknown" if seen["sure_tps"] is None else format_rate(seen["sure_tps"], asked.rate_unit)
-    match one.reason.code:
+    match system_fit.reason.code:
         case "disturbed":
             return f", {slow_machine_words(seen)}. {ADVICE}"
         case "capacity-fits":
@@ -234,10 +240,10 @@ def _at_a_looser_objective(asked: LoadAsked) -> str:
     )
 
 
-def _where(one: SystemFit, asked: LoadAsked) -> str:
-    if one.rate_tps is not None:
-        return f"at a target rate of {format_rate(one.rate_tps, asked.rate_unit)}"
-    return f"at {at_words(one.connections or 0)}{_between(one)}"
+def _where(system_fit: SystemFit, asked: LoadAsked) -> str:
+    if system_fit.rate_tps is not None:
+        return f"at a target rate of {format_rate(system_fit.rate_tps, asked.rate_unit)}"
+    return f"at {at_words(system_fit.connections or 0)}{_between(system_fit)}"
 
 
 def at_words(connections: int) -> str:

@@ -16,17 +16,25 @@ from plimsoll.guide.terminal_table import show_table
 def size_terminal(answer: SizeAnswer) -> Group:
     """Which systems sustain a load, with what to spare and why."""
     asked = answer.asked
-    reasons = (f"{one.system}: {reason_sentence(one, asked)}" for one in answer.systems if not _speaks_for_itself(one))
+    reasons = (
+        f"{system.system}: {reason_sentence(system, asked)}"
+        for system in answer.systems
+        if not _speaks_for_itself(system)
+    )
     return Group(
         *sentence_blocks(answer_sentences(answer), mark=""),
         Text(),
         show_table(size_table(answer)),
         *section("Until when", table_blocks(horizon_table(answer))),
-        *section("Before you rely on it", sentence_blocks(doubt_sentence(one) for one in answer.doubts)),
+        *section("Before you rely on it", sentence_blocks(doubt_sentence(doubt) for doubt in answer.doubts)),
         *section("Why", sentence_blocks(reasons)),
-        *section("Assumptions", sentence_blocks(assumption_sentence(one) for one in answer.assumptions)),
+        *section("Assumptions", sentence_blocks(assumption_sentence(assumption) for assumption in answer.assumptions)),
     )
 
 
-def _speaks_for_itself(one: SystemFit) -> bool:
-    return one.verdict is Fit.FITS and one.grade is Grade.MEASURED and one.interpolated_between is None
+def _speaks_for_itself(system_fit: SystemFit) -> bool:
+    return (
+        system_fit.verdict is Fit.FITS
+        and system_fit.grade is Grade.MEASURED
+        and system_fit.interpolated_between is None
+    )

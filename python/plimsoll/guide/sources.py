@@ -72,18 +72,21 @@ def cell_sources(cell: Cell | None) -> tuple[str, ...]:
     return () if cell is None else tuple(cell.trials)
 
 
-def trial_source(one: MeasuredTrial, unit: str) -> Source:
+def trial_source(measured_trial: MeasuredTrial, unit: str) -> Source:
     """One recording, with its repetition."""
-    return Source(one.trial_id, f"{one.system}, {one.level.label(unit)} ({one.repetition + 1})")
+    return Source(
+        measured_trial.trial_id,
+        f"{measured_trial.system}, {measured_trial.level.label(unit)} ({measured_trial.repetition + 1})",
+    )
 
 
 def sources_of(finding: Finding, analysis: Analysis) -> tuple[Source, ...]:
     """The cells that a finding rests on: that of its level, else the peaks of the systems that it names."""
-    units = {one.name: one.rate_unit for one in analysis.workloads}
+    units = {workload.name: workload.rate_unit for workload in analysis.workloads}
     if finding.code in ("capacity", "capacity-compared"):
         return tuple(_confirmations(finding, analysis, units[str(finding.workload)]))
     named = (finding.system, finding.figures.get("base"))
-    curves = [one for one in analysis.curves if one.system in named and one.workload == finding.workload]
+    curves = [curve for curve in analysis.curves if curve.system in named and curve.workload == finding.workload]
     cells = [(curve, _cell(finding, curve)) for curve in curves]
     return tuple(
         Source(found[0], f"{curve.system}, {cell.level.label(units[curve.workload])}", found[1:])
@@ -95,12 +98,12 @@ def sources_of(finding: Finding, analysis: Analysis) -> tuple[Source, ...]:
 def _confirmations(finding: Finding, analysis: Analysis, unit: str) -> Iterator[Source]:
     """The run nearest below each capacity that a finding rests on."""
     named = (finding.system, finding.figures.get("base"))
-    for one in analysis.capacities:
-        if one.system in named and one.workload == finding.workload:
-            for search in one.searches:
+    for capacity in analysis.capacities:
+        if capacity.system in named and capacity.workload == finding.workload:
+            for search in capacity.searches:
                 if (run := confirmation(search)) is not None:
                     rate = format_rate(run.rate_tps or 0.0, unit)
-                    yield Source(run.trial_id, f"{one.system}, {rate}, repetition {search.repetition + 1}")
+                    yield Source(run.trial_id, f"{capacity.system}, {rate}, repetition {search.repetition + 1}")
 
 
 def confirmation(search: SearchRecord) -> CapacityRun | None:
@@ -108,9 +111,9 @@ def confirmation(search: SearchRecord) -> CapacityRun | None:
     return max(search.capacity.deciding, key=lambda run: run.rate_tps or 0.0, default=None)
 
 
-def capacity_sources(one: SystemCapacity) -> tuple[str, ...]:
+def capacity_sources(system_capacity: SystemCapacity) -> tuple[str, ...]:
     """Where a capacity comes from: of each search the id of the run nearest below its answer."""
-    return tuple(run.trial_id for search in one.searches if (run := confirmation(search)) is not None)
+    return tuple(run.trial_id for search in system_capacity.searches if (run := confirmation(search)) is not None)
 
 
 def _cell(finding: Finding, curve: Curve) -> Cell | None:
@@ -124,23 +127,23 @@ def recording_parts(analysis: Analysis, folder: str) -> tuple[RecordingPart, ...
         analysis: Of the study.
         folder: That holds the recordings, relative to the guide, with `/` between its parts.
     """
-    units = {one.name: one.rate_unit for one in analysis.workloads}
-    return tuple(_recording(one, units[one.workload], folder) for one in analysis.trials)
+    units = {workload.name: workload.rate_unit for workload in analysis.workloads}
+    return tuple(_recording(trial, units[trial.workload], folder) for trial in analysis.trials)
 
 
-def _recording(one: MeasuredTrial, unit: str, folder: str) -> RecordingPart:
-    stretches = () if one.series is None else one.series.stretches
+def _recording(measured_trial: MeasuredTrial, unit: str, folder: str) -> RecordingPart:
+    stretches = () if measured_trial.series is None else measured_trial.series.stretches
     return RecordingPart(
-        trial_id=one.trial_id,
-        href=f"{quote(folder)}/{quote(one.trial_id, safe='')}/",
-        system=one.system,
-        workload=one.workload,
-        level=one.level.label(unit) or NOT_KNOWN,
-        repetition=str(one.repetition + 1),
-        throughput=format_number(per_unit(one.throughput_tps, unit)),
+        trial_id=measured_trial.trial_id,
+        href=f"{quote(folder)}/{quote(measured_trial.trial_id, safe='')}/",
+        system=measured_trial.system,
+        workload=measured_trial.workload,
+        level=measured_trial.level.label(unit) or NOT_KNOWN,
+        repetition=str(measured_trial.repetition + 1),
+        throughput=format_number(per_unit(measured_trial.throughput_tps, unit)),
         unit=unit,
-        response_ms_p99=show_ms(one.response_ms_p99),
-        began=NOT_KNOWN if one.began_unix_s is None else utc(one.began_unix_s),
+        response_ms_p99=show_ms(measured_trial.response_ms_p99),
+        began=NOT_KNOWN if measured_trial.began_unix_s is None else utc(measured_trial.began_unix_s),
         stretches=", ".join(f"{span.kind} at {format_duration(span.from_s)}" for span in stretches),
     )
 
@@ -167,7 +170,7 @@ class Links:
     """What rows of a chart say of their recordings, as far as the guide lists these."""
 
     def __init__(self, analysis: Analysis) -> None:
-        self._listed = {one.trial_id for one in analysis.trials}
+        self._listed = {trial.trial_id for trial in analysis.trials}
         self._curves = analysis.curves
 
     def of(self, trials: Iterable[str]) -> dict[str, Any]:
@@ -176,7 +179,7 @@ class Links:
         Args:
             trials: Ids of the recordings that its figure rests on.
         """
-        known = [one for one in trials if one in self._listed]
+        known = [trial for trial in trials if trial in self._listed]
         more = f" and {len(known) - _NAMED_MAX} more" if len(known) > _NAMED_MAX else ""
         return {
             "recordings": clean(", ".join(known[:_NAMED_MAX]) + more) or NOT_KNOWN,
@@ -189,19 +192,23 @@ class Links:
 
     def trials_of(self, system: str, workload: str, level: Level) -> tuple[str, ...]:
         """The recordings of one system, workload and level."""
-        curves = (one for one in self._curves if (one.system, one.workload) == (system, workload))
-        cells = (one.cell_at(level) for one in curves if one.kind.is_at_rate is level.kind.is_at_rate)
+        curves = (curve for curve in self._curves if (curve.system, curve.workload) == (system, workload))
+        cells = (curve.cell_at(level) for curve in curves if curve.kind.is_at_rate is level.kind.is_at_rate)
         return next((cell.trials for cell in cells if cell is not None), ())
 
 
-def of_plan(plan: Plan | None, found: StudyRecordings) -> StudyRecordings:
+def of_plan(plan: Plan | None, study_recordings: StudyRecordings) -> StudyRecordings:
     """The recordings of trials that the study's plan holds; all of them where there is no plan."""
     if plan is None:
-        return found
+        return study_recordings
     planned = {trial.trial_id for trial in plan.trials}
     return StudyRecordings(
-        tuple(one for one in found.recordings if {one.trial.trial_id, one.trial.repeats} & planned),
-        tuple(one for one in found.damaged if one.trial_id in planned),
+        tuple(
+            recording
+            for recording in study_recordings.recordings
+            if {recording.trial.trial_id, recording.trial.repeats} & planned
+        ),
+        tuple(one for one in study_recordings.damaged if one.trial_id in planned),
     )
 
 
@@ -209,5 +216,5 @@ def searches_of_plan(plan: Plan | None, found: Iterable[SearchRecord]) -> tuple[
     """The searches that the study's plan holds, others were made before the study was changed; all without a plan."""
     if plan is None:
         return tuple(found)
-    planned = {one.search_id for one in plan.searches}
+    planned = {search.search_id for search in plan.searches}
     return tuple(one for one in found if one.search_id in planned)

@@ -34,43 +34,49 @@ def storage_section(analysis: Analysis) -> Section | None:
     """The whole section; None where no storage was measured."""
     if not analysis.storages:
         return None
-    cached = tuple(_CACHED_NOTE.format(name=one.name) for one in analysis.storages if not one.is_direct)
+    cached = tuple(_CACHED_NOTE.format(name=storage.name) for storage in analysis.storages if not storage.is_direct)
     uses = _uses(analysis.storage_use)
     return Section(
         anchor="storage",
         title="Storage",
         sentences=(*map(_told, analysis.storages), *map(use_sentence, analysis.storage_use)),
-        tables=(*(storage_table(one) for one in analysis.storages), *((uses,) if uses else ())),
+        tables=(*(storage_table(storage) for storage in analysis.storages), *((uses,) if uses else ())),
         notes=(_NOTE, *cached),
     )
 
 
-def _told(one: StorageRecord) -> str:
-    place = storage_words(one.facts)
-    before = ", written over before" if one.is_preconditioned else ""
+def _told(storage_record: StorageRecord) -> str:
+    place = storage_words(storage_record.facts)
+    before = ", written over before" if storage_record.is_preconditioned else ""
     return (
-        f"{one.name}: {place or one.path}; a file of {format_bytes(one.size_bytes)}{before}, {one.fio_version},"
-        f" {one.duration_s:g} s for each test."
+        f"{storage_record.name}: {place or storage_record.path}; a file of {format_bytes(storage_record.size_bytes)}{before}, {storage_record.fio_version},"
+        f" {storage_record.duration_s:g} s for each test."
     )
 
 
-def use_sentence(one: StorageUse) -> str:
+def use_sentence(storage_use: StorageUse) -> str:
     """A flush beside a transaction, in words."""
-    place = f"{one.workload}, {one.system}"
-    level = one.level.label()
-    if one.flush_ms is None:
-        return f"{place}: data lies on {one.storage}. A commit's flush was not measured there."
-    flush, response = format_ms(one.flush_ms), format_ms(one.response_ms)
-    if one.flushes is not None and one.flushes < _DURABLE_FLUSHES:
+    place = f"{storage_use.workload}, {storage_use.system}"
+    level = storage_use.level.label()
+    if storage_use.flush_ms is None:
+        return f"{place}: data lies on {storage_use.storage}. A commit's flush was not measured there."
+    flush, response = format_ms(storage_use.flush_ms), format_ms(storage_use.response_ms)
+    if storage_use.flushes is not None and storage_use.flushes < _DURABLE_FLUSHES:
         return (
-            f"{place}: a flush takes {flush} on {one.storage}, but there were only {format_number(one.flushes)} for"
+            f"{place}: a flush takes {flush} on {storage_use.storage}, but there were only {format_number(storage_use.flushes)} for"
             f" each transaction of {response} at {level}."
         )
-    count = "" if one.flushes is None else f" The server flushed {format_number(one.flushes)} times per transaction."
-    return f"{place}: a commit's flush is {flush} ({one.storage}) of a {response} transaction at {level}.{count}"
+    count = (
+        ""
+        if storage_use.flushes is None
+        else f" The server flushed {format_number(storage_use.flushes)} times per transaction."
+    )
+    return (
+        f"{place}: a commit's flush is {flush} ({storage_use.storage}) of a {response} transaction at {level}.{count}"
+    )
 
 
-def storage_table(one: StorageRecord) -> Table:
+def storage_table(storage_record: StorageRecord) -> Table:
     """What fio measured on one path."""
     columns = (
         Column(heading="test", numeric=False),
@@ -83,20 +89,33 @@ def storage_table(one: StorageRecord) -> Table:
         Column(heading="p99 ms"),
         Column(heading="p99.9 ms"),
     )
-    rows = tuple(row for measurement in one.measurements for row in _rows(measurement))
-    return Table(caption=f"{one.name}: fio, without a database", columns=columns, rows=rows)
+    rows = tuple(row for measurement in storage_record.measurements for row in _rows(measurement))
+    return Table(caption=f"{storage_record.name}: fio, without a database", columns=columns, rows=rows)
 
 
-def _rows(one: StorageMeasurement) -> Iterator[tuple[Entry, ...]]:
-    for operation, figures in (("read", one.read), ("write", one.write), ("flush", one.flush)):
+def _rows(storage_measurement: StorageMeasurement) -> Iterator[tuple[Entry, ...]]:
+    for operation, figures in (
+        ("read", storage_measurement.read),
+        ("write", storage_measurement.write),
+        ("flush", storage_measurement.flush),
+    ):
         if figures is not None:
-            yield (Entry(one.test.value), Entry(str(one.queue_depth)), Entry(operation), *_figures(figures))
+            yield (
+                Entry(storage_measurement.test.value),
+                Entry(str(storage_measurement.queue_depth)),
+                Entry(operation),
+                *_figures(figures),
+            )
 
 
-def _figures(one: OperationFigures) -> tuple[Entry, ...]:
-    moved = format_number(one.bytes_per_s / 1e6) if one.bytes_per_s else NOT_KNOWN
-    times = (one.ms_mean, one.ms_p50, one.ms_p99, one.ms_p999)
-    return (Entry(format_number(one.per_s)), Entry(moved), *(Entry(_milliseconds(value)) for value in times))
+def _figures(operation_figures: OperationFigures) -> tuple[Entry, ...]:
+    moved = format_number(operation_figures.bytes_per_s / 1e6) if operation_figures.bytes_per_s else NOT_KNOWN
+    times = (operation_figures.ms_mean, operation_figures.ms_p50, operation_figures.ms_p99, operation_figures.ms_p999)
+    return (
+        Entry(format_number(operation_figures.per_s)),
+        Entry(moved),
+        *(Entry(_milliseconds(value)) for value in times),
+    )
 
 
 def _uses(uses: tuple[StorageUse, ...]) -> Table | None:
@@ -116,13 +135,13 @@ def _uses(uses: tuple[StorageUse, ...]) -> Table | None:
     )
     rows = tuple(
         (
-            Entry(one.system),
-            Entry(one.workload),
-            Entry(one.storage),
-            *(Entry(_number(value)) for value in (one.flushes, one.read_kb, one.written_kb, one.redo_kb)),
-            *(Entry(_number(value)) for value in (one.reads_per_s, one.writes_per_s)),
+            Entry(use.system),
+            Entry(use.workload),
+            Entry(use.storage),
+            *(Entry(_number(value)) for value in (use.flushes, use.read_kb, use.written_kb, use.redo_kb)),
+            *(Entry(_number(value)) for value in (use.reads_per_s, use.writes_per_s)),
         )
-        for one in uses
+        for use in uses
     )
     return Table(caption="What the databases ask of it", columns=columns, rows=rows)
 
@@ -171,7 +190,7 @@ def durability_section(analysis: Analysis) -> Section | None:
 
 
 def _table(found: list[DurabilityClass], analysis: Analysis, *, has_losses: bool) -> Table:
-    unit = next((one.rate_unit for one in analysis.workloads if one.name == found[0].workload), "tps")
+    unit = next((workload.rate_unit for workload in analysis.workloads if workload.name == found[0].workload), "tps")
     columns = [
         Column(heading="system", numeric=False),
         *(Column(heading=heading) for heading in ("flush at commit", "sync_binlog")),
@@ -185,16 +204,16 @@ def _table(found: list[DurabilityClass], analysis: Analysis, *, has_losses: bool
     return Table(caption=f"{found[0].workload}: classes of durability", columns=tuple(columns), rows=rows)
 
 
-def _class_row(one: DurabilityClass, unit: str, *, has_losses: bool) -> tuple[Entry, ...]:
-    shown, loss = show_rate(one.throughput_tps, unit), one.measured
+def _class_row(durability_class: DurabilityClass, unit: str, *, has_losses: bool) -> tuple[Entry, ...]:
+    shown, loss = show_rate(durability_class.throughput_tps, unit), durability_class.measured
     entries = [
-        Entry(one.system),
-        Entry(str(one.flush_log_at_trx_commit)),
-        Entry("no binary log" if one.sync_binlog is None else str(one.sync_binlog)),
-        Entry("on" if one.doublewrite else "off"),
-        Entry(one.replication),
-        Entry(shown.value, shown.bounds, sources=one.trials),
-        Entry(one.promise or NOT_KNOWN),
+        Entry(durability_class.system),
+        Entry(str(durability_class.flush_log_at_trx_commit)),
+        Entry("no binary log" if durability_class.sync_binlog is None else str(durability_class.sync_binlog)),
+        Entry("on" if durability_class.doublewrite else "off"),
+        Entry(durability_class.replication),
+        Entry(shown.value, shown.bounds, sources=durability_class.trials),
+        Entry(durability_class.promise or NOT_KNOWN),
     ]
     if has_losses and loss is None:
         entries += [Entry(NOT_KNOWN)] * 4
@@ -246,29 +265,31 @@ def data_section(analysis: Analysis) -> Section | None:
     return Section(anchor="data", title="Data between trials", sentences=(), tables=(table,), is_background=True)
 
 
-def _data_row(one: DataSummary) -> tuple[Entry, ...]:
-    turns = (one.redo_turns_min, one.redo_turns_max)
+def _data_row(data_summary: DataSummary) -> tuple[Entry, ...]:
+    turns = (data_summary.redo_turns_min, data_summary.redo_turns_max)
     return (
-        Entry(one.system),
-        Entry(one.workload),
-        Entry(_came_about(one)),
-        Entry(NOT_KNOWN if one.reset_s_median is None else format_duration(one.reset_s_median)),
-        Entry(NOT_KNOWN if one.other_s_median is None else format_duration(one.other_s_median)),
-        Entry(NOT_KNOWN if one.rows_ratio is None else format_percent(one.rows_ratio, signed=True)),
-        Entry(NOT_KNOWN if one.bytes_ratio is None else format_percent(one.bytes_ratio, signed=True)),
+        Entry(data_summary.system),
+        Entry(data_summary.workload),
+        Entry(_came_about(data_summary)),
+        Entry(NOT_KNOWN if data_summary.reset_s_median is None else format_duration(data_summary.reset_s_median)),
+        Entry(NOT_KNOWN if data_summary.other_s_median is None else format_duration(data_summary.other_s_median)),
+        Entry(NOT_KNOWN if data_summary.rows_ratio is None else format_percent(data_summary.rows_ratio, signed=True)),
+        Entry(NOT_KNOWN if data_summary.bytes_ratio is None else format_percent(data_summary.bytes_ratio, signed=True)),
         Entry(_range(*turns)),
     )
 
 
-def _came_about(one: DataSummary) -> str:
+def _came_about(data_summary: DataSummary) -> str:
     """Ways with their numbers of trials, and what of the data shares blocks with the saved copy."""
-    is_one_way = len(one.ways) == 1
-    trials = {way: "" if is_one_way else f" ({counted(count, 'trial')})" for way, count in one.ways.items()}
+    is_one_way = len(data_summary.ways) == 1
+    trials = {way: "" if is_one_way else f" ({counted(count, 'trial')})" for way, count in data_summary.ways.items()}
     ways = [f"{_WAYS[way]}{of}" for way, of in trials.items()]
-    parts = [*(["aged"] if one.is_aged else []), *ways]
-    if one.size_bytes is not None:
-        shared = f", {format_bytes(one.cloned_bytes)} of it as shared blocks" if one.cloned_bytes else ""
-        parts.append(f"{format_bytes(one.size_bytes)}{shared}")
+    parts = [*(["aged"] if data_summary.is_aged else []), *ways]
+    if data_summary.size_bytes is not None:
+        shared = (
+            f", {format_bytes(data_summary.cloned_bytes)} of it as shared blocks" if data_summary.cloned_bytes else ""
+        )
+        parts.append(f"{format_bytes(data_summary.size_bytes)}{shared}")
     return ", ".join(parts) or NOT_KNOWN
 
 

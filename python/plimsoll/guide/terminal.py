@@ -36,7 +36,7 @@ def render_terminal(analysis: Analysis) -> Group:
         Text(content.title, style="bold"),
         *(Text(f"{name}: {clean(value)}") for name, value in first.facts),
         *section("The answer", [*sentence_blocks(content.answer), *_many(content)]),
-        *section("Before you rely on a figure", [_warning(one) for one in first.warnings]),
+        *section("Before you rely on a figure", [_warning(warning) for warning in first.warnings]),
         *_figures(content),
         *_deviations(content),
         *section("Capacity", _capacity(content)),
@@ -44,18 +44,18 @@ def render_terminal(analysis: Analysis) -> Group:
         *section("Systems that took turns", table_blocks(content.duets)),
         *(block for one in content.sections for block in section(one.title, _part(one))),
         *section("Limitations", sentence_blocks(content.limits)),
-        *section("More warnings", [_warning(one) for one in content.warnings[len(first.warnings) :]]),
+        *section("More warnings", [_warning(warning) for warning in content.warnings[len(first.warnings) :]]),
         *section("State of trials", table_blocks(content.conditions)),
         *section("Outages", table_blocks(content.outages)),
         *_missing(content),
-        *section("In short", sentence_blocks((*first.notices, *(one.text for one in first.headlines)))),
+        *section("In short", sentence_blocks((*first.notices, *(headline.text for headline in first.headlines)))),
     )
 
 
 def render_answer(analysis: Analysis) -> Group:
     """The answer alone, with the gravest warnings: the guide's files have everything else."""
     content = describe(analysis)
-    warnings = [_warning(one) for one in content.first.warnings]
+    warnings = [_warning(warning) for warning in content.first.warnings]
     return Group(
         Text(content.title, style="bold"),
         *(Text(f"{name}: {clean(value)}") for name, value in content.first.facts),
@@ -121,10 +121,10 @@ def _part(one: Section) -> Iterator[RenderableType]:
 def _missing(content: Content) -> Iterator[RenderableType]:
     """A line for each, with its reason: there is no room for columns."""
     if groups := missing_groups(content.analysis.missing):
-        told = (f"{group_words(one)}: {one.reason}" for one in groups)
+        told = (f"{group_words(group)}: {group.reason}" for group in groups)
         yield from section("Missing trials", sentence_blocks(tuple(told)))
 
 
-def _warning(one: WarningPart) -> RenderableType:
-    text = Text.assemble((one.code, "bold"), f" ({one.place}): {one.evidence}")
+def _warning(warning_part: WarningPart) -> RenderableType:
+    text = Text.assemble((warning_part.code, "bold"), f" ({warning_part.place}): {warning_part.evidence}")
     return hanging("-", text)

@@ -88,7 +88,7 @@ def _widths(columns: list[Column], rows: list[list[str]], room: int) -> list[int
             break
     else:
         return None
-    _share(spare, widths, [max(map(cell_len, own), default=0) for own in texts])
+    _share(spare, widths, [max(map(cell_len, text), default=0) for text in texts])
     spare = room - sum(widths) - GAP * (len(widths) - 1)
     _share(spare, widths, [cell_len(column.heading) for column in columns])
     return widths

@@ -86,16 +86,18 @@ class _Trial:
 def condition_table(analysis: Analysis) -> Table | None:
     """Trials that were not in a steady state, disturbed, or whose machine was slow; None when there was none."""
     trials = [
-        _Trial(curve.system, curve.workload, cell.level, one, tuple(_seen(one)))
+        _Trial(curve.system, curve.workload, cell.level, condition, tuple(_seen(condition)))
         for curve in analysis.curves
         for cell in curve.cells
-        for one in cell.conditions
-        if one.slower
-        or is_disturbed(one.disturbance)
-        or (one.steady is not None and one.steady.state is not StateKind.STEADY)
+        for condition in cell.conditions
+        if condition.slower
+        or is_disturbed(condition.disturbance)
+        or (condition.steady is not None and condition.steady.state is not StateKind.STEADY)
     ]
     rows = tuple(
-        _condition_row(own) for _, alike in grouped(trials, lambda one: one.kind) for own in _by_repetitions(alike)
+        _condition_row(by_repetition)
+        for _, alike in grouped(trials, lambda trial: trial.kind)
+        for by_repetition in _by_repetitions(alike)
     )
     return Table(caption="State of trials", columns=_CONDITION_COLUMNS, rows=rows, notes=_NOTES) if rows else None
 
@@ -103,7 +105,7 @@ def condition_table(analysis: Analysis) -> Table | None:
 def _by_repetitions(alike: Iterable[_Trial]) -> Iterator[list[_Trial]]:
     """Levels at which the same was seen in the same repetitions stand together."""
     levels = [own for _, own in grouped(alike, lambda one: one.level.order)]
-    for _, together in grouped(levels, lambda own: tuple(sorted(one.condition.repetition for one in own))):
+    for _, together in grouped(levels, lambda level: tuple(sorted(one.condition.repetition for one in level))):
         yield [one for own in together for one in own]
 
 
@@ -126,7 +128,7 @@ def _condition_row(own: Sequence[_Trial]) -> tuple[Entry, ...]:
 def _window(windows: Sequence[SteadyState]) -> str:
     if not windows:
         return NOT_KNOWN
-    begins, ends = (_range([getattr(one, edge) for one in windows], _seconds) for edge in ("from_s", "to_s"))
+    begins, ends = (_range([getattr(window, edge) for window in windows], _seconds) for edge in ("from_s", "to_s"))
     is_same = " to " not in f"{begins}{ends}"
     return f"{begins}–{ends} s" if is_same else f"from {begins} until {ends} s"
 
@@ -143,27 +145,27 @@ def _range(values: Sequence[float], show: Callable[[float], str]) -> str:
     return " to ".join(dict.fromkeys(show(value) for value in (min(values), max(values))))
 
 
-def _seen(one: TrialCondition) -> Iterator[_Seen]:
-    yield from () if one.steady is None else _unsteady(one.steady)
-    if one.disturbance is not None and is_disturbed(one.disturbance):
-        figures = (one.disturbance.slowness, one.disturbance.slow_ratio)
+def _seen(trial_condition: TrialCondition) -> Iterator[_Seen]:
+    yield from () if trial_condition.steady is None else _unsteady(trial_condition.steady)
+    if trial_condition.disturbance is not None and is_disturbed(trial_condition.disturbance):
+        figures = (trial_condition.disturbance.slowness, trial_condition.disturbance.slow_ratio)
         words = ("disturbed: machine ", " times as slow as at its best, slow in ", " of the seconds")
         yield _Seen(words, figures, (format_number, format_percent))
-    for figure in one.slower:
+    for figure in trial_condition.slower:
         yield _Seen((f"{figure.figure}: ", " slower than the median"), (figure.ratio - 1,), (format_percent,))
 
 
 def _unsteady(steady: SteadyState) -> Iterator[_Seen]:
     if len(steady.segments) > 1:
-        means = [one.mean_tps for one in steady.segments]
+        means = [segment.mean_tps for segment in steady.segments]
         figures = (float(len(means)), min(means), max(means))
         yield _Seen(("", " segments, the lowest of ", " tps, the highest of ", " tps"), figures, (_count,) * 3)
-    for one in steady.series:
-        if one.change_ratio is not None:
-            yield _Seen((f"{one.name} changed by ", ""), (one.change_ratio,), (_signed_percent,))
-        if one.period_s is not None:
-            period = (one.period_s, (steady.to_s - steady.from_s) / one.period_s)
-            yield _Seen((f"{one.name}: period ", " s, ", " cycles measured"), period, (_seconds, _cycles))
+    for series in steady.series:
+        if series.change_ratio is not None:
+            yield _Seen((f"{series.name} changed by ", ""), (series.change_ratio,), (_signed_percent,))
+        if series.period_s is not None:
+            period = (series.period_s, (steady.to_s - steady.from_s) / series.period_s)
+            yield _Seen((f"{series.name}: period ", " s, ", " cycles measured"), period, (_seconds, _cycles))
 
 
 def _signed_percent(ratio: float) -> str:
@@ -205,14 +207,14 @@ def outage_table(analysis: Analysis) -> Table | None:
     return Table(
         caption="Outages",
         columns=_OUTAGE_COLUMNS,
-        rows=tuple(_outage_row(one, _trials(one, analysis)) for one in analysis.outages),
+        rows=tuple(_outage_row(outage, _trials(outage, analysis)) for outage in analysis.outages),
         notes=tuple(notes),
     )
 
 
-def _trials(one: TrialOutage, analysis: Analysis) -> tuple[str, ...]:
+def _trials(trial_outage: TrialOutage, analysis: Analysis) -> tuple[str, ...]:
     """The recording in which it was seen; none where the guide does not list it."""
-    place = (one.system, one.workload, one.level, one.repetition)
+    place = (trial_outage.system, trial_outage.workload, trial_outage.level, trial_outage.repetition)
     return tuple(
         trial.trial_id
         for trial in analysis.trials
@@ -220,18 +222,18 @@ def _trials(one: TrialOutage, analysis: Analysis) -> tuple[str, ...]:
     )
 
 
-def _outage_row(one: TrialOutage, trials: tuple[str, ...]) -> tuple[Entry, ...]:
-    lasted = f"{one.length_s:.1f} s"
+def _outage_row(trial_outage: TrialOutage, trials: tuple[str, ...]) -> tuple[Entry, ...]:
+    lasted = f"{trial_outage.length_s:.1f} s"
     return (
-        Entry(one.system),
-        Entry(one.workload),
-        Entry(one.level.label()),
-        Entry(f"{one.repetition + 1}"),
-        Entry(f"{one.from_s:.1f} s", sources=trials),
-        Entry(lasted if one.is_over else f"{lasted}, to the end", sources=trials),
-        Entry(f"{one.connections_count:,}"),
-        Entry(f"{one.lost_count:,}"),
-        Entry("yes" if one.is_measured else "no: outside of what was measured"),
+        Entry(trial_outage.system),
+        Entry(trial_outage.workload),
+        Entry(trial_outage.level.label()),
+        Entry(f"{trial_outage.repetition + 1}"),
+        Entry(f"{trial_outage.from_s:.1f} s", sources=trials),
+        Entry(lasted if trial_outage.is_over else f"{lasted}, to the end", sources=trials),
+        Entry(f"{trial_outage.connections_count:,}"),
+        Entry(f"{trial_outage.lost_count:,}"),
+        Entry("yes" if trial_outage.is_measured else "no: outside of what was measured"),
     )
 
 
@@ -335,12 +337,12 @@ class _Told:
 
 def cell_strips(analysis: Analysis, workload: WorkloadSummary) -> tuple[CellStrips, ...]:
     """Every cell of which it is known how its trials went, and the longer runs of every search, by system."""
-    by_id = {one.trial_id: one for one in analysis.trials}
-    colours = {one.name: index % SERIES_COUNT for index, one in enumerate(analysis.systems)}
-    curves = (one for one in analysis.curves if one.workload == workload.name)
-    capacities = (one for one in analysis.capacities if one.workload == workload.name)
+    by_id = {trial.trial_id: trial for trial in analysis.trials}
+    colours = {system.name: index % SERIES_COUNT for index, system in enumerate(analysis.systems)}
+    curves = (curve for curve in analysis.curves if curve.workload == workload.name)
+    capacities = (capacity for capacity in analysis.capacities if capacity.workload == workload.name)
     told = [each for curve in curves for each in _of_curve(curve, workload.rate_unit)]
-    told += [_of_capacity(one, workload.rate_unit) for one in capacities]
+    told += [_of_capacity(capacity, workload.rate_unit) for capacity in capacities]
     drawn = (
         _drawn(one, [by_id[name] for name in trials if name in by_id], workload.rate_unit, colours[one.system])
         for one, trials in told
@@ -363,17 +365,21 @@ def _of_curve(curve: Curve, unit: str) -> Iterator[tuple[_Told, tuple[str, ...]]
         yield told, cell.trials
 
 
-def _of_capacity(one: SystemCapacity, unit: str) -> tuple[_Told, tuple[str, ...]]:
-    runs = [run for search in one.searches for run in search.capacity.runs if run.is_long]
+def _of_capacity(system_capacity: SystemCapacity, unit: str) -> tuple[_Told, tuple[str, ...]]:
+    runs = [run for search in system_capacity.searches for run in search.capacity.runs if run.is_long]
     rates = dict.fromkeys(format_number(per_unit(run.rate_tps, unit)) for run in runs if run.rate_tps is not None)
-    capacity = "not known" if one.capacity_tps is None else f"capacity {format_rate(one.capacity_tps.value, unit)}"
+    capacity = (
+        "not known"
+        if system_capacity.capacity_tps is None
+        else f"capacity {format_rate(system_capacity.capacity_tps.value, unit)}"
+    )
     title = f"steady runs at {listed(list(rates))} {unit}"
-    return _Told(system=one.system, title=title, throughput=capacity), tuple(run.trial_id for run in runs)
+    return _Told(system=system_capacity.system, title=title, throughput=capacity), tuple(run.trial_id for run in runs)
 
 
 def _state_words(conditions: Sequence[TrialCondition]) -> str:
     """Such as `steady`, or `drifting in 2 of 4 repetitions`, the worst state first."""
-    states = [one.steady.state for one in conditions if one.steady is not None]
+    states = [condition.steady.state for condition in conditions if condition.steady is not None]
     found = [(state, states.count(state)) for state in reversed(StateKind) if state in states]
     if len(found) < 2:
         return "".join(state.value for state, _ in found)
@@ -382,7 +388,7 @@ def _state_words(conditions: Sequence[TrialCondition]) -> str:
 
 
 def _drawn(told: _Told, trials: Sequence[MeasuredTrial], unit: str, colour: int) -> CellStrips | None:
-    known = [(one.trial_id, one.series) for one in trials if one.series is not None]
+    known = [(trial.trial_id, trial.series) for trial in trials if trial.series is not None]
     if not known:
         return None
     series = [one for _, one in known]
@@ -437,13 +443,13 @@ def _strip(
     return Strip(name, show(top), lines)
 
 
-def _line(one: TrialSeries, values: Sequence[Value], frame: _Frame, top: float, tone: int) -> StripLine:
-    middles = [one.from_s + one.step_s * (index + 0.5) for index in range(len(values))]
+def _line(trial_series: TrialSeries, values: Sequence[Value], frame: _Frame, top: float, tone: int) -> StripLine:
+    middles = [trial_series.from_s + trial_series.step_s * (index + 0.5) for index in range(len(values))]
     points = [
-        (frame.x(at - one.window_from_s), None if value is None else round(HEIGHT * (1 - value / top)))
+        (frame.x(at - trial_series.window_from_s), None if value is None else round(HEIGHT * (1 - value / top)))
         for at, value in zip(middles, values, strict=True)
     ]
-    inside = [one.window_from_s <= at < one.window_to_s for at in middles]
+    inside = [trial_series.window_from_s <= at < trial_series.window_to_s for at in middles]
     first = inside.index(True) if any(inside) else len(points)
     last = len(points) - inside[::-1].index(True) if any(inside) else len(points)
     warm = " ".join(filter(None, (_path(points[: first + 1]), _path(points[max(last - 1, 0) :]))))
@@ -486,15 +492,18 @@ def long_trials_section(analysis: Analysis) -> Section | None:
     found = analysis.long_trials
     if not found:
         return None
-    units = {one.name: one.rate_unit for one in analysis.workloads}
-    cells = [list(trials) for _, trials in itertools.groupby(found, key=lambda one: (*_names(one), one.level.order))]
+    units = {workload.name: workload.rate_unit for workload in analysis.workloads}
+    cells = [
+        list(trials)
+        for _, trials in itertools.groupby(found, key=lambda itertool: (*_names(itertool), itertool.level.order))
+    ]
     drawn = sorted(cells, key=_largest_change, reverse=True)[:CELLS_DRAWN_MAX]
     return Section(
         anchor="long-trials",
         title="Long trials",
         sentences=tuple(drift_sentence(trials, units) for trials in cells),
         tables=(_table(found, units),),
-        charts=tuple(itertools.chain.from_iterable(_charts(one, units, analysis) for one in cells if one in drawn)),
+        charts=tuple(itertools.chain.from_iterable(_charts(cell, units, analysis) for cell in cells if cell in drawn)),
         notes=(
             "Each point is a minute, or several in a window of more than four hours; its p99 comes from the merged"
             " histograms of its intervals. A dashed line shows a drift. The change is that from the beginning of the"
@@ -503,37 +512,37 @@ def long_trials_section(analysis: Analysis) -> Section | None:
     )
 
 
-def _names(one: LongTrial) -> tuple[str, str]:
-    return one.system, one.workload
+def _names(long_trial: LongTrial) -> tuple[str, str]:
+    return long_trial.system, long_trial.workload
 
 
 def _largest_change(trials: Sequence[LongTrial]) -> float:
-    return max(abs(trend.change_ratio) for one in trials for trend in (one.throughput, one.response) if trend)
+    return max(abs(trend.change_ratio) for trial in trials for trend in (trial.throughput, trial.response) if trend)
 
 
 def drift_sentence(trials: Sequence[LongTrial], units: dict[str, str]) -> str:
     """What the long trials of one cell say of drift."""
     first = trials[0]
     unit = units.get(first.workload, "tps")
-    length = format_duration(max(one.window_s for one in trials))
+    length = format_duration(max(trial.window_s for trial in trials))
     count = "" if len(trials) == 1 else f", {len(trials)} trials"
     place = f"{first.system}, {first.workload}, {first.level.label(unit)}{count}"
-    throughput = _verdict("throughput", [one.throughput for one in trials])
-    response = _verdict("p99 response time", [one.response for one in trials if one.response is not None])
+    throughput = _verdict("throughput", [trial.throughput for trial in trials])
+    response = _verdict("p99 response time", [trial.response for trial in trials if trial.response is not None])
     return f"{place}: over {length}, {throughput}; {response}."
 
 
 def _verdict(what: str, trends: Sequence[Trend]) -> str:
     if not trends:
         return f"whether {what} drifted is not known"
-    drifting = [one.change_ratio for one in trends if one.state is StateKind.DRIFTING]
+    drifting = [trend.change_ratio for trend in trends if trend.state is StateKind.DRIFTING]
     if drifting:
         worst = max(drifting, key=abs)
         some = "" if len(drifting) == len(trends) else f" in {len(drifting)} of {len(trends)} trials"
         return f"{what} drifted{some}: {format_percent(worst, signed=True)} from the beginning to the end"
-    other = sorted({one.state for one in trends} - {StateKind.STEADY})
+    other = sorted({trend.state for trend in trends} - {StateKind.STEADY})
     state = "did not drift" if not other else f"did not drift, but was {' and '.join(other)}"
-    changes = sorted(one.change_ratio for one in trends)
+    changes = sorted(trend.change_ratio for trend in trends)
     span = format_percent(changes[0], signed=True)
     if len(changes) > 1:
         span = f"{span} to {format_percent(changes[-1], signed=True)}"
@@ -559,23 +568,25 @@ def _table(found: Sequence[LongTrial], units: dict[str, str]) -> Table:
     return Table(caption="Drift over long windows", columns=columns, rows=rows)
 
 
-def _long_trial_row(one: LongTrial, unit: str) -> tuple[Entry, ...]:
-    sources = (one.trial_id,)
-    p99 = one.response_ms_p99 or (None,)
+def _long_trial_row(long_trial: LongTrial, unit: str) -> tuple[Entry, ...]:
+    sources = (long_trial.trial_id,)
+    p99 = long_trial.response_ms_p99 or (None,)
     return (
-        Entry(one.system),
-        Entry(one.workload),
-        Entry(one.level.label(unit)),
-        Entry(str(one.repetition + 1), sources=sources),
-        Entry(format_duration(one.window_s)),
-        Entry(format_rate(one.throughput_tps[0], unit), sources=sources),
-        Entry(format_rate(one.throughput_tps[-1], unit), sources=sources),
-        Entry(format_percent(one.throughput.change_ratio, signed=True), sources=sources),
-        Entry(one.throughput.state.value),
+        Entry(long_trial.system),
+        Entry(long_trial.workload),
+        Entry(long_trial.level.label(unit)),
+        Entry(str(long_trial.repetition + 1), sources=sources),
+        Entry(format_duration(long_trial.window_s)),
+        Entry(format_rate(long_trial.throughput_tps[0], unit), sources=sources),
+        Entry(format_rate(long_trial.throughput_tps[-1], unit), sources=sources),
+        Entry(format_percent(long_trial.throughput.change_ratio, signed=True), sources=sources),
+        Entry(long_trial.throughput.state.value),
         Entry(_ms(p99[0]), sources=sources),
         Entry(_ms(p99[-1]), sources=sources),
-        Entry(NOT_KNOWN if one.response is None else format_percent(one.response.change_ratio, signed=True)),
-        Entry(NOT_KNOWN if one.response is None else one.response.state.value),
+        Entry(
+            NOT_KNOWN if long_trial.response is None else format_percent(long_trial.response.change_ratio, signed=True)
+        ),
+        Entry(NOT_KNOWN if long_trial.response is None else long_trial.response.state.value),
     )
 
 
@@ -589,18 +600,18 @@ def _charts(trials: list[LongTrial], units: dict[str, str], analysis: Analysis) 
     place = f"{first.system}, {first.workload}, {first.level.label(unit)}"
 
     def throughput(look: Look) -> Chart:
-        rows = _rows(trials, lambda one: [per_unit(value, unit) for value in one.throughput_tps], analysis)
-        lines = [(one, one.throughput, per_unit(_mean(one.throughput_tps), unit)) for one in trials]
+        rows = _rows(trials, lambda trial: [per_unit(value, unit) for value in trial.throughput_tps], analysis)
+        lines = [(trial, trial.throughput, per_unit(_mean(trial.throughput_tps), unit)) for trial in trials]
         return _chart(rows, lines, rate_words(unit), analysis, look)
 
     def response(look: Look) -> Chart:
-        rows = _rows(trials, lambda one: one.response_ms_p99, analysis)
-        known = [(one, one.response) for one in trials if one.response is not None]
+        rows = _rows(trials, lambda trial: trial.response_ms_p99, analysis)
+        known = [(trial, trial.response) for trial in trials if trial.response is not None]
         lines = [(one, trend, _mean([p99 or 0.0 for p99 in one.response_ms_p99])) for one, trend in known]
         return _chart(rows, lines, "p99 response time, ms", analysis, look)
 
     yield SectionChart(title=f"{place}: throughput by minute", draw=throughput)
-    if any(value is not None for one in trials for value in one.response_ms_p99):
+    if any(value is not None for trial in trials for value in trial.response_ms_p99):
         yield SectionChart(title=f"{place}: p99 response time by minute", draw=response)
 
 
@@ -614,14 +625,14 @@ def _rows(
     links = Links(analysis)
     return [
         {
-            "system": clean(one.system),
-            "trial": one.trial_id,
-            "minute": (index + 0.5) * one.step_s / 60,
+            "system": clean(trial.system),
+            "trial": trial.trial_id,
+            "minute": (index + 0.5) * trial.step_s / 60,
             "value": value,
-            **links.of([one.trial_id]),
+            **links.of([trial.trial_id]),
         }
-        for one in trials
-        for index, value in enumerate(values(one))
+        for trial in trials
+        for index, value in enumerate(values(trial))
         if value is not None
     ]
 
@@ -652,16 +663,16 @@ def _chart(
         x=x, y=y, color=marks.colour, tooltip=tooltip, href=href()
     )
     layers = [line, point]
-    if slopes := [row for one in lines for row in _slope(*one)]:
+    if slopes := [row for line in lines for row in _slope(*line)]:
         slope = chart_of(slopes).mark_line(strokeDash=[6, 4], strokeWidth=1.5, color=look.palette.ink)
         layers.append(slope.encode(x=x, y=y, detail=alt.Detail("trial:N")))
     return finish(alt.layer(*layers), look)
 
 
-def _slope(one: LongTrial, trend: Trend, mean: float) -> list[Row]:
+def _slope(long_trial: LongTrial, trend: Trend, mean: float) -> list[Row]:
     """Both ends of the line of an established drift; nothing where there is none."""
     if trend.state is not StateKind.DRIFTING:
         return []
     half = trend.change_ratio / 2
-    ends = ((0.0, 1 - half), (one.window_s / 60, 1 + half))
-    return [{"trial": one.trial_id, "minute": minute, "value": mean * factor} for minute, factor in ends]
+    ends = ((0.0, 1 - half), (long_trial.window_s / 60, 1 + half))
+    return [{"trial": long_trial.trial_id, "minute": minute, "value": mean * factor} for minute, factor in ends]

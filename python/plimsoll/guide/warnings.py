@@ -64,8 +64,8 @@ class WarningGroup:
 
 def warning_parts(analysis: Analysis) -> tuple[WarningPart, ...]:
     """Every warning in words, the gravest first."""
-    trials = {one.trial_id: one for one in analysis.trials}
-    units = {one.name: one.rate_unit for one in analysis.workloads}
+    trials = {trial.trial_id: trial for trial in analysis.trials}
+    units = {workload.name: workload.rate_unit for workload in analysis.workloads}
     parts = []
     for number, placed in enumerate(analysis.warnings, start=1):
         known = [trials[name] for name in placed.trials if name in trials]
@@ -74,7 +74,7 @@ def warning_parts(analysis: Analysis) -> tuple[WarningPart, ...]:
             WarningPart(
                 anchor=f"warning-{number}",
                 code=placed.code,
-                evidence=evidence_sentence(placed, [one.name for one in analysis.systems]),
+                evidence=evidence_sentence(placed, [system.name for system in analysis.systems]),
                 advice=advice_of(placed),
                 place=place_words(placed, analysis),
                 severity=severity_of(placed.code),
@@ -127,9 +127,13 @@ def load_warnings(recording: RecordingLike) -> tuple[TrialWarning, ...]:
 def grave_warnings(analysis: Analysis) -> tuple[TrialWarning, ...]:
     """What makes the figures of a study doubtful, the gravest first; not what is only to be known of it."""
     return tuple(
-        TrialWarning(code=one.code, evidence=f"{one.subject}{one.evidence}", advice=one.advice)
-        for one in warning_parts(analysis)
-        if one.severity is not Severity.CONTEXT
+        TrialWarning(
+            code=warning_part.code,
+            evidence=f"{warning_part.subject}{warning_part.evidence}",
+            advice=warning_part.advice,
+        )
+        for warning_part in warning_parts(analysis)
+        if warning_part.severity is not Severity.CONTEXT
     )
 
 
@@ -140,5 +144,6 @@ def warning_line(warning: TrialWarning) -> str:
 
 def _in_words(analysis: Analysis) -> tuple[TrialWarning, ...]:
     return tuple(
-        TrialWarning(code=one.code, evidence=one.evidence, advice=one.advice) for one in warning_parts(analysis)
+        TrialWarning(code=warning_part.code, evidence=warning_part.evidence, advice=warning_part.advice)
+        for warning_part in warning_parts(analysis)
     )

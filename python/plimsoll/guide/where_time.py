@@ -75,7 +75,7 @@ def where_section(analysis: Analysis) -> Section | None:
     found = analysis.where_time
     if not found:
         return None
-    units = {one.name: one.rate_unit for one in analysis.workloads}
+    units = {workload.name: workload.rate_unit for workload in analysis.workloads}
     links, best = Links(analysis), best_systems(analysis)
     levels = [level for one in found for level in one.levels]
     has_outside = any(level.outside_ms for level in levels)
@@ -90,29 +90,29 @@ def where_section(analysis: Analysis) -> Section | None:
     )
 
 
-def _tables(one: WhereTime, links: Links) -> tuple[Table, ...]:
+def _tables(where: WhereTime, links: Links) -> tuple[Table, ...]:
     """Where the time of a transaction goes, what it uses, and what the server itself counted.
 
     Times and uses are two tables, since one would be wider than paper.
     """
-    by_level = (_linked(table, one, links) for table in filter(None, (_times(one), _uses(one))))
-    return (*by_level, *counted_tables(one))
+    by_level = (_linked(table, where, links) for table in filter(None, (_times(where), _uses(where))))
+    return (*by_level, *counted_tables(where))
 
 
-def _linked(table: Table, one: WhereTime, links: Links) -> Table:
+def _linked(table: Table, where: WhereTime, links: Links) -> Table:
     """With the recordings of each level, a row of the table, behind its figures."""
     rows = []
-    for level, row in zip(one.levels, table.rows, strict=True):
-        trials = links.trials_of(one.system, one.workload, level.level)
+    for level, row in zip(where.levels, table.rows, strict=True):
+        trials = links.trials_of(where.system, where.workload, level.level)
         rows.append((row[0], *(replace(entry, sources=trials) for entry in row[1:])))
     return replace(table, rows=tuple(rows))
 
 
-def _times(one: WhereTime) -> Table:
-    parts = [part for part in PARTS if any(part in level.parts_ms for level in one.levels)]
-    columns = [Column(heading=one.kind.axis.lower()), Column(heading="response ms")]
+def _times(where: WhereTime) -> Table:
+    parts = [part for part in PARTS if any(part in level.parts_ms for level in where.levels)]
+    columns = [Column(heading=where.kind.axis.lower()), Column(heading="response ms")]
     columns += [Column(heading=f"{PARTS[part]} ms") for part in parts]
-    has_outside = any(level.outside_ms for level in one.levels)
+    has_outside = any(level.outside_ms for level in where.levels)
     columns += [Column(heading="outside ms")] if has_outside else []
     rows = tuple(
         (
@@ -121,18 +121,18 @@ def _times(one: WhereTime) -> Table:
             *(Entry(_figure(level.parts_ms.get(part)), _share(level, part)) for part in parts),
             *((Entry(_figure(sum(level.outside_ms.values()))),) if has_outside else ()),
         )
-        for level in one.levels
+        for level in where.levels
     )
-    caption = f"{one.workload}: time per transaction"
-    return Table(caption=caption, system=one.system, columns=tuple(columns), rows=rows)
+    caption = f"{where.workload}: time per transaction"
+    return Table(caption=caption, system=where.system, columns=tuple(columns), rows=rows)
 
 
-def _uses(one: WhereTime) -> Table | None:
-    counts = [name for name in _COUNTS if any(name in level.per_transaction for level in one.levels)]
-    resources = list(dict.fromkeys(name for level in one.levels for name in level.utilisation))
+def _uses(where: WhereTime) -> Table | None:
+    counts = [name for name in _COUNTS if any(name in level.per_transaction for level in where.levels)]
+    resources = list(dict.fromkeys(name for level in where.levels for name in level.utilisation))
     if not counts and not resources:
         return None
-    columns = [Column(heading=one.kind.axis.lower())]
+    columns = [Column(heading=where.kind.axis.lower())]
     columns += [Column(heading=_COUNTS[name], group="per transaction") for name in counts]
     columns += [Column(heading=f"{name} %", group="busy") for name in resources]
     rows = tuple(
@@ -141,10 +141,10 @@ def _uses(one: WhereTime) -> Table | None:
             *(Entry(_figure(level.per_transaction.get(name))) for name in counts),
             *(Entry(_percent(level.utilisation.get(name))) for name in resources),
         )
-        for level in one.levels
+        for level in where.levels
     )
-    caption = f"{one.workload}: what a transaction uses, and how busy resources were"
-    return Table(caption=caption, system=one.system, columns=tuple(columns), rows=rows)
+    caption = f"{where.workload}: what a transaction uses, and how busy resources were"
+    return Table(caption=caption, system=where.system, columns=tuple(columns), rows=rows)
 
 
 def _figure(value: float | None) -> str:
@@ -161,24 +161,24 @@ def _share(level: WhereLevel, part: WherePart) -> str | None:
     return f"{level.unexplained_ratio * 100:.0f} %"
 
 
-def _top_ms(one: WhereTime, found: Iterable[WhereTime]) -> float:
+def _top_ms(where: WhereTime, found: Iterable[WhereTime]) -> float:
     """The longest response time under the same workload and kind of load: heights of its charts can be compared."""
-    alike = (other for other in found if (other.workload, other.kind) == (one.workload, one.kind))
+    alike = (other for other in found if (other.workload, other.kind) == (where.workload, where.kind))
     return max(sum(level.parts_ms.values()) for other in alike for level in other.levels)
 
 
-def _chart(one: WhereTime, top_ms: float, links: Links) -> SectionChart | None:
-    parts = [part for part in PARTS if any(level.parts_ms.get(part, 0.0) > 0 for level in one.levels)]
+def _chart(where: WhereTime, top_ms: float, links: Links) -> SectionChart | None:
+    parts = [part for part in PARTS if any(level.parts_ms.get(part, 0.0) > 0 for level in where.levels)]
     if not parts:
         return None
     return SectionChart(
-        title=f"{one.workload}, {one.system}: response time by part",
-        draw=lambda look: where_chart(one, top_ms, look, links),
+        title=f"{where.workload}, {where.system}: response time by part",
+        draw=lambda look: where_chart(where, top_ms, look, links),
         key=tuple((PARTS[part], _COLOURS[part]) for part in parts),
     )
 
 
-def where_chart(one: WhereTime, top_ms: float, look: Look, links: Links) -> Chart:
+def where_chart(where: WhereTime, top_ms: float, look: Look, links: Links) -> Chart:
     """Mean response time of each level, stacked by part, on an axis that ends at `top_ms`."""
     rows = [
         {
@@ -187,15 +187,15 @@ def where_chart(one: WhereTime, top_ms: float, look: Look, links: Links) -> Char
             "ms": level.parts_ms.get(part, 0.0),
             "order": order,
             "shown": format_ms(level.parts_ms.get(part, 0.0)),
-            **links.of_cell(one.system, one.workload, level.level),
+            **links.of_cell(where.system, where.workload, level.level),
         }
-        for level in one.levels
+        for level in where.levels
         for order, part in enumerate(PARTS)
     ]
     chart = chart_of(rows).mark_bar(stroke=look.palette.paper, strokeWidth=1)
     chart = chart.encode(
         x=alt.X(
-            "level:O", sort=None, axis=alt.Axis(title=one.kind.axis, labelAngle=0, ticks=False, labelOverlap="greedy")
+            "level:O", sort=None, axis=alt.Axis(title=where.kind.axis, labelAngle=0, ticks=False, labelOverlap="greedy")
         ),
         y=axis_y("ms:Q", "Milliseconds for each transaction", alt.Scale(domain=[0, top_ms * 1.03], nice=False)),
         color=alt.Color(
@@ -232,31 +232,31 @@ _NAMES = {
 _PARALLEL = "a device that serves requests in parallel may still have capacity"
 
 
-def where_sentence(one: WhereTime, unit: str, uses: Iterable[StorageUse] = ()) -> str:
+def where_sentence(where: WhereTime, unit: str, uses: Iterable[StorageUse] = ()) -> str:
     """What limits one curve, what more processors would give, and how much no source explains.
 
     Args:
-        one: The curve.
+        where: The curve.
         unit: Of its throughput.
         uses: What systems did to storage that fio measured.
     """
-    use = next((use for use in uses if (use.system, use.workload) == (one.system, one.workload)), None)
-    return f"{one.workload}, {one.system}: {_limit(one, unit, use)}{_throttled(one)}{_unexplained(one)}"
+    use = next((use for use in uses if (use.system, use.workload) == (where.system, where.workload)), None)
+    return f"{where.workload}, {where.system}: {_limit(where, unit, use)}{_throttled(where)}{_unexplained(where)}"
 
 
-def _limit(one: WhereTime, unit: str, use: StorageUse | None) -> str:
-    nothing, network = _no_hardware(one)
-    match one.verdict:
+def _limit(where: WhereTime, unit: str, use: StorageUse | None) -> str:
+    nothing, network = _no_hardware(where)
+    match where.verdict:
         case WhereVerdict.SATURATED | WhereVerdict.FIRST_TO_SATURATE:
-            return f"{_resource(one, unit, use)}{_what_if(one.what_if, unit, use)}"
-        case WhereVerdict.WAIT_GROWS if one.part is not None:
-            return f"{nothing} throughput{_growth(one, one.part)}{_rivals(one)}{network}"
+            return f"{_resource(where, unit, use)}{_what_if(where.what_if, unit, use)}"
+        case WhereVerdict.WAIT_GROWS if where.part is not None:
+            return f"{nothing} throughput{_growth(where, where.part)}{_rivals(where)}{network}"
         case WhereVerdict.UNEXPLAINED_WAIT_GROWS:
             return (
                 f"{nothing} throughput, and no counter says what does: time that nothing explains grew by"
-                f" {_grown(one)} per transaction.{_rivals(one)}{network}"
+                f" {_grown(where)} per transaction.{_rivals(where)}{network}"
             )
-        case WhereVerdict.NOTHING_GROWS if len(one.levels) == 1:
+        case WhereVerdict.NOTHING_GROWS if len(where.levels) == 1:
             return f"no resource was busy at the only level that was measured: more load would show the limit.{network}"
         case WhereVerdict.NOTHING_GROWS:
             return (
@@ -266,60 +266,60 @@ def _limit(one: WhereTime, unit: str, use: StorageUse | None) -> str:
     return "telemetry does not say what limits throughput."
 
 
-def _no_hardware(one: WhereTime) -> tuple[str, str]:
+def _no_hardware(where: WhereTime) -> tuple[str, str]:
     """That nothing is busy, as far as it is known; and a sentence about the rest."""
-    if one.is_network_known:
+    if where.is_network_known:
         return "no hardware resource limits", ""
     return "neither processors nor disks limit", " The network was not measured at both ends, so it may be the limit."
 
 
-def _growth(one: WhereTime, part: WherePart) -> str:
+def _growth(where: WhereTime, part: WherePart) -> str:
     """The wait that grew, or the client's processor time; ends the sentence."""
     if part is WherePart.CLIENT_CPU:
         return (
-            f". No wait of the server grew as much as the client's own processor time: by {_grown(one)} per"
+            f". No wait of the server grew as much as the client's own processor time: by {_grown(where)} per"
             " transaction. If the client shares CPUs with the server, give it CPUs of its own."
         )
-    return f": {_wait(one, part)}. That wait grew by {_grown(one)} per transaction."
+    return f": {_wait(where, part)}. That wait grew by {_grown(where)} per transaction."
 
 
-def _wait(one: WhereTime, part: WherePart) -> str:
+def _wait(where: WhereTime, part: WherePart) -> str:
     if part is WherePart.UNEXPLAINED:
         return "time that nothing explains"
     if part is WherePart.CLIENT_CPU:
         return "the client's own processor time"
-    return f"{PARTS[part]} on {one.table}" if part is WherePart.ROW_LOCKS and one.table else PARTS[part]
+    return f"{PARTS[part]} on {where.table}" if part is WherePart.ROW_LOCKS and where.table else PARTS[part]
 
 
-def _grown(one: WhereTime) -> str:
-    grown, bounds = format_ms(one.growth_ms or 0.0), one.growth_bounds
+def _grown(where: WhereTime) -> str:
+    grown, bounds = format_ms(where.growth_ms or 0.0), where.growth_bounds
     if bounds is None:
         return grown
     low, high = map(format_ms, (bounds.low, bounds.high))
     return f"{grown} ({confidence(bounds)} CI {low} to {high})"
 
 
-def _rivals(one: WhereTime) -> str:
-    if not one.rival_parts:
+def _rivals(where: WhereTime) -> str:
+    if not where.rival_parts:
         return ""
-    others = listed([_wait(one, part) for part in one.rival_parts])
+    others = listed([_wait(where, part) for part in where.rival_parts])
     return f" These trials do not resolve whether it grew more than {others}."
 
 
-def _resource(one: WhereTime, unit: str, use: StorageUse | None) -> str:
-    demand = next(demand for demand in one.demands if demand.resource == one.resource)
+def _resource(where: WhereTime, unit: str, use: StorageUse | None) -> str:
+    demand = next(demand for demand in where.demands if demand.resource == where.resource)
     name, verb = _name(demand.resource)
     used = _used(demand)
     at = rate_with_interval(demand.saturation_tps, unit)
-    is_full = one.verdict is WhereVerdict.SATURATED
+    is_full = where.verdict is WhereVerdict.SATURATED
     if is_device(demand.resource):
         later = "" if is_full else f", and all the time at about {at} if demand per transaction stays the same"
         text = f"{name} {verb} the busiest resource: {used} at the highest throughput{later}; {_PARALLEL}."
         text += _of_fio(demand.resource, use)
-    elif is_full and _is_of_others(one, demand.resource):
+    elif is_full and _is_of_others(where, demand.resource):
         text = (
             f"{name} {verb} saturated, and not by this load: {used} at the highest throughput, and"
-            f" {format_percent(one.others_ratio or 0.0)} of the busy time was that of other processes than server and"
+            f" {format_percent(where.others_ratio or 0.0)} of the busy time was that of other processes than server and"
             " client. End them, and measure again."
         )
     elif is_full:
@@ -329,12 +329,12 @@ def _resource(one: WhereTime, unit: str, use: StorageUse | None) -> str:
             f"{name} {verb} the first to saturate, at about {at} if demand per transaction stays the same: {used}"
             " at the highest throughput."
         )
-    return f"{text}{_rival(one)}{_client_and_others(one, demand.resource)}"
+    return f"{text}{_rival(where)}{_client_and_others(where, demand.resource)}"
 
 
-def _is_of_others(one: WhereTime, resource: str) -> bool:
+def _is_of_others(where: WhereTime, resource: str) -> bool:
     """Whether most of the processors' busy time was neither the server's nor the client's."""
-    return resource in CPUS and (one.others_ratio or 0.0) > _MOST_RATIO
+    return resource in CPUS and (where.others_ratio or 0.0) > _MOST_RATIO
 
 
 def _used(demand: ResourceDemand) -> str:
@@ -350,22 +350,22 @@ def _of_fio(resource: str, use: StorageUse | None) -> str:
     return f" It did {format_percent(use.device_ratio)} of the random reads and writes that fio reached on it."
 
 
-def _rival(one: WhereTime) -> str:
-    if one.rival is None:
+def _rival(where: WhereTime) -> str:
+    if where.rival is None:
         return ""
-    name = _name(one.rival)[0]
-    if is_device(one.resource) and not is_device(one.rival):
-        used = next(_used(demand) for demand in one.demands if demand.resource == one.rival)
+    name = _name(where.rival)[0]
+    if is_device(where.resource) and not is_device(where.rival):
+        used = next(_used(demand) for demand in where.demands if demand.resource == where.rival)
         return f" What limits may therefore be {name}: {used}."
     return f" The repetitions leave open whether it is {name}."
 
 
-def _client_and_others(one: WhereTime, resource: str) -> str:
-    shared = f" The client took {format_percent(one.client_ratio)} of the busy time." if one.client_ratio else ""
+def _client_and_others(where: WhereTime, resource: str) -> str:
+    shared = f" The client took {format_percent(where.client_ratio)} of the busy time." if where.client_ratio else ""
     others = ""
-    is_told = one.verdict is WhereVerdict.SATURATED and _is_of_others(one, resource)
-    if one.others_ratio is not None and one.others_ratio >= OTHERS_RATIO and resource in CPUS and not is_told:
-        others = f" Neither server nor client used {format_percent(one.others_ratio)} of it: something else did."
+    is_told = where.verdict is WhereVerdict.SATURATED and _is_of_others(where, resource)
+    if where.others_ratio is not None and where.others_ratio >= OTHERS_RATIO and resource in CPUS and not is_told:
+        others = f" Neither server nor client used {format_percent(where.others_ratio)} of it: something else did."
     client = " The server may sustain more: give the client more CPUs." if resource == CLIENT_CPUS else ""
     return f"{shared}{others}{client}"
 
@@ -401,8 +401,8 @@ def _device_before(what_if: WhatIf, unit: str, use: StorageUse | None) -> str:
     return f"{text} The random reads and writes that fio reached on it are enough for about {enough}."
 
 
-def _throttled(one: WhereTime) -> str:
-    level = _limit_level(one)
+def _throttled(where: WhereTime) -> str:
+    level = _limit_level(where)
     stopped_s = 0.0 if level is None else level.throttled_s_per_s or 0.0
     if stopped_s <= THROTTLED_RATIO:
         return ""
@@ -412,26 +412,28 @@ def _throttled(one: WhereTime) -> str:
     )
 
 
-def _unexplained(one: WhereTime) -> str:
+def _unexplained(where: WhereTime) -> str:
     """At the level that the verdict is about: where waits grow, that is the highest."""
-    level = _limit_level(one) if one.resource else one.levels[-1]
+    level = _limit_level(where) if where.resource else where.levels[-1]
     if level is None or level.unexplained_ratio is None or level.unexplained_ratio <= LARGE_RATIO:
         return ""
     share = format_percent(level.unexplained_ratio)
     return f" No source explains {share} of the response time at {level.level.label()}."
 
 
-def _limit_level(one: WhereTime) -> WhereLevel | None:
-    return next((level for level in one.levels if level.level == one.limit_level), None)
+def _limit_level(where: WhereTime) -> WhereLevel | None:
+    return next((level for level in where.levels if level.level == where.limit_level), None)
 
 
-def counted_tables(one: WhereTime) -> tuple[Table, ...]:
+def counted_tables(where: WhereTime) -> tuple[Table, ...]:
     """The tables of one curve; none where the performance schema is off."""
-    level = next((level for level in one.levels if level.level == one.limit_level), None)
+    level = next((level for level in where.levels if level.level == where.limit_level), None)
     if level is None:
         return ()
-    place = f"{one.workload}, {one.kind.axis.lower()} {level.level.figure()}"
-    return tuple(table for table in (_waits(one.system, place, level), _statements(one.system, place, level)) if table)
+    place = f"{where.workload}, {where.kind.axis.lower()} {level.level.figure()}"
+    return tuple(
+        table for table in (_waits(where.system, place, level), _statements(where.system, place, level)) if table
+    )
 
 
 def _waits(system: str, place: str, level: WhereLevel) -> Table | None:
@@ -461,12 +463,12 @@ def _statements(system: str, place: str, level: WhereLevel) -> Table | None:
     )
     rows = tuple(
         (
-            Entry(one.kind),
-            Entry(format_number(one.count)),
-            Entry(format_number(one.ms)),
-            Entry(format_number(one.rows_examined)),
+            Entry(server_statement.kind),
+            Entry(format_number(server_statement.count)),
+            Entry(format_number(server_statement.ms)),
+            Entry(format_number(server_statement.rows_examined)),
         )
-        for one in level.server_statements
+        for server_statement in level.server_statements
     )
     caption = f"{place}: statements in the server, as the performance schema counts them"
     return Table(caption=caption, system=system, columns=columns, rows=rows)

@@ -41,15 +41,15 @@ class Said:
     @property
     def unit(self) -> str:
         """In which throughput is shown."""
-        known = {one.name: one.rate_unit for one in self.analysis.workloads}
+        known = {workload.name: workload.rate_unit for workload in self.analysis.workloads}
         return known.get(self.finding.workload or "", "tps")
 
     def curve(self, system: str, workload: str | None) -> Curve:
         """The curve of a system where clients go at their own pace."""
         return next(
-            one
-            for one in self.analysis.curves
-            if (one.system, one.workload) == (system, workload) and not one.kind.is_at_rate
+            curve
+            for curve in self.analysis.curves
+            if (curve.system, curve.workload) == (system, workload) and not curve.kind.is_at_rate
         )
 
 
@@ -81,7 +81,7 @@ def clean(text: str) -> str:
 def cleaned(analysis: Analysis) -> Analysis:
     """The same analysis with all its texts cleaned. Series, its largest part, hold numbers and words of our own."""
     named = ("trial_id", "system", "workload")
-    trials = tuple(_with(one, {name: _cleaned(getattr(one, name)) for name in named}) for one in analysis.trials)
+    trials = tuple(_with(trial, {name: _cleaned(getattr(trial, name)) for name in named}) for trial in analysis.trials)
     others = [name for name in Analysis.model_fields if name != "trials"]
     return _with(analysis, {**{name: _cleaned(getattr(analysis, name)) for name in others}, "trials": trials})
 
@@ -108,17 +108,17 @@ def _with(document: DocumentT, values: Mapping[str, Any]) -> DocumentT:
     return document.model_copy(update=changed) if changed else document
 
 
-def difference_verdict(one: Difference) -> str:
+def difference_verdict(difference: Difference) -> str:
     """What a comparison of two systems shows, for a table; rounds of a duet and blocks of environments are repeated."""
-    untestable = "no confidence interval" if one.blocks is None else "an environment was measured only once"
-    unit = "block" if one.blocks is not None else "repetition" if one.duet is None else "round"
-    more, less = f"{one.system} is faster", f"{one.system} is slower"
-    return verdict_words(one, more, less, untestable=untestable, unit=unit)
+    untestable = "no confidence interval" if difference.blocks is None else "an environment was measured only once"
+    unit = "block" if difference.blocks is not None else "repetition" if difference.duet is None else "round"
+    more, less = f"{difference.system} is faster", f"{difference.system} is slower"
+    return verdict_words(difference, more, less, untestable=untestable, unit=unit)
 
 
-def effect_words(one: Ratio) -> str:
+def effect_words(ratio: Ratio) -> str:
     """The minimum detectable effect."""
-    return NOT_KNOWN if one.smallest_effect is None else effect(one.smallest_effect)
+    return NOT_KNOWN if ratio.smallest_effect is None else effect(ratio.smallest_effect)
 
 
 def other_factor_words(difference: Difference) -> str:

@@ -80,9 +80,9 @@ def unpack(archive: bytes, into: str) -> None:
             tar.extractall(into, filter="data")
             return
         members = tar.getmembers()  # before Python 3.11.4 there is no filter
-        for one in members:
-            if not (one.isfile() or one.isdir()) or one.name.startswith("/") or ".." in one.name.split("/"):
-                sys.exit("the archive holds %r, which is not unpacked" % one.name)  # noqa: UP031  (as above)
+        for member in members:
+            if not (member.isfile() or member.isdir()) or member.name.startswith("/") or ".." in member.name.split("/"):
+                sys.exit("the archive holds %r, which is not unpacked" % member.name)  # noqa: UP031  (as above)
         tar.extractall(into, members)  # noqa: S202  (each was looked at)
 
 

@@ -317,12 +317,12 @@ class RemoteCollecting:
     def __init__(self, channel: Channel, wanted: Wanted) -> None:
         self._channel, self._wanted = channel, wanted
         self.clock = channel.clock()
-        asked = [replace(one, pid=None, data_dir=None) for one in wanted.instances]
+        asked = [replace(instance, pid=None, data_dir=None) for instance in wanted.instances]
         name = channel.call(host_facts).name or ""
         self._counters = LocalCollecting(replace(wanted, instances=asked), host=name, of_host=False)
         self._number = channel.make(
             remote_functions.watch,
-            instances=tuple(replace(one, target=None) for one in wanted.instances),
+            instances=tuple(replace(instance, target=None) for instance in wanted.instances),
             interval_s=wanted.interval_s,
             origin_unix_s=self.clock.ahead_s % wanted.interval_s,
         )

@@ -201,7 +201,7 @@ def _missing(columns: list[Column], options: TableOptions) -> Iterator[str]:
 def _likely(columns: list[Column], ours: str) -> str:
     """The column that a map would name: one that shares a word with the name; else a place to fill in."""
     words = set(ours.split("_"))
-    found = [one.name for one in columns if one.role is Role.FACTOR and words & set(one.key.split("_"))]
+    found = [column.name for column in columns if column.role is Role.FACTOR and words & set(column.key.split("_"))]
     return found[0] if len(found) == 1 else "COLUMN"
 
 

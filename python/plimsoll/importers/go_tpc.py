@@ -95,7 +95,7 @@ class GoTpcReader(RunReader):
     def _objects(self, number: int, text: str) -> None:
         """Takes a report as JSON: one line, an array of objects whose values are texts."""
         try:
-            objects = [dict(one) for one in json.loads(text)]
+            objects = [dict(load) for load in json.loads(text)]
         except (ValueError, TypeError, RecursionError):
             objects = []
         rows = [(str(one.get("Prefix", "")).strip(" []"), str(one.get("Operation", "")), one) for one in objects]

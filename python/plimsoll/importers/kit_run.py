@@ -177,16 +177,16 @@ def interval_rows(run: KitRun) -> pl.DataFrame | None:
         {
             **_NOWHERE,
             "interval": index,
-            "from_s": one.from_s,
-            "to_s": one.to_s,
+            "from_s": interval.from_s,
+            "to_s": interval.to_s,
             "transaction": name,
             "completed": completed,
-            "failed": one.failed.get(name, 0),
+            "failed": interval.failed.get(name, 0),
             **dict.fromkeys(_NOT_STATED, 0),
             "rolled_back": None,
         }
-        for index, one in enumerate(run.intervals)
-        for name, completed in one.completed.items()
+        for index, interval in enumerate(run.intervals)
+        for name, completed in interval.completed.items()
     ]
     return pl.DataFrame(rows, schema=INTERVALS)
 
@@ -197,7 +197,7 @@ def error_rows(run: KitRun) -> pl.DataFrame | None:
         return None
     rows = [
         {**_NOWHERE, "interval": index, "class": "statement", "code": 0, "count": count}
-        for index, one in enumerate(run.intervals)
-        if (count := sum(one.failed.values()))
+        for index, interval in enumerate(run.intervals)
+        if (count := sum(interval.failed.values()))
     ]
     return pl.DataFrame(rows, schema=ERRORS)

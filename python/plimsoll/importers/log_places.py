@@ -196,7 +196,7 @@ class NamePattern:
                 f"{path}: its name does not fit --pattern {self._pattern!r}. Leave the file out, or change the pattern"
             )
         readings = [self._read(match.groups()) for match in (first, last)]
-        told = [(one.fields, one.factors) for one in readings]
+        told = [(reading.fields, reading.factors) for reading in readings]
         if told[0] != told[1]:
             ways = " or ".join(_shown({**fields, **factors}) for fields, factors in told)
             raise SpecError(
@@ -209,7 +209,7 @@ class NamePattern:
         for name, text in zip(self._names, texts, strict=True):
             parts.setdefault(name, []).append(str(int(text)) if name in _NUMBERS else text)
         passed_over = tuple(parts.pop("any", ()))
-        joined = {name: " ".join(found) for name, found in parts.items()}
+        joined = {name: " ".join(part) for name, part in parts.items()}
         factors = {name.removeprefix(_FACTOR): text for name, text in joined.items() if name.startswith(_FACTOR)}
         return NameRead({name: text for name, text in joined.items() if name in _FIELDS}, factors, passed_over)
 

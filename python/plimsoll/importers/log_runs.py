@@ -132,7 +132,7 @@ def doubtful_cells(places: Iterable[Place]) -> dict[Cell, str]:
         own = texts.setdefault(cell_of(place), [])
         if (text := " ".join(place.passed_over)) not in own:
             own.append(text)
-    return {cell: _listed(own) for cell, own in texts.items() if len(own) > 1 and not _are_repetitions(own)}
+    return {cell: _listed(text) for cell, text in texts.items() if len(text) > 1 and not _are_repetitions(text)}
 
 
 def with_doubts(places: Sequence[Place], trials: Sequence[ImportedTrial]) -> tuple[ImportedTrial, ...]:
@@ -182,7 +182,9 @@ def _listed(texts: Sequence[str]) -> str:
 
 def levels(trials: Sequence[ImportedTrial]) -> Iterator[str]:
     """What became systems, workloads and levels."""
-    cells = Counter((one.trial.system.name, one.trial.workload.name, one.trial.level.connections) for one in trials)
+    cells = Counter(
+        (trial.trial.system.name, trial.trial.workload.name, trial.trial.level.connections) for trial in trials
+    )
     for system, workload in dict.fromkeys((name, work) for name, work, _ in cells):
         own = sorted(
             (level, count) for (name, work, level), count in cells.items() if (name, work) == (system, workload)

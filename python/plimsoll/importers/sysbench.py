@@ -127,8 +127,8 @@ def _refusals(run: Run) -> Iterator[str]:
         yield "the run has neither interval lines nor a whole final report of SQL statements"
 
 
-def _trial(study: str, position: int, found: FoundRun[Run], place: Place) -> ImportedTrial:
-    run = found.run
+def _trial(study: str, position: int, found_run: FoundRun[Run], place: Place) -> ImportedTrial:
+    run = found_run.run
     rows = interval_rows(run)
     last_s = run.intervals[-1].stated.time_s if run.intervals else None
     trial = TrialRecord(
@@ -143,7 +143,7 @@ def _trial(study: str, position: int, found: FoundRun[Run], place: Place) -> Imp
         position=position,
         interval_s=interval_length_s(run),
         duration_s=run.figures.get("total time", last_s),
-        origin=Origin(kind="imported-sysbench", detail=found.name),
+        origin=Origin(kind="imported-sysbench", detail=found_run.name),
     )
     tool = {"load generator": f"sysbench {run.version}"} if run.version else {}
     return ImportedTrial(trial, Environment(reported=tool), _outcome(run), rows, error_rows(run), histogram_rows(run))
@@ -184,10 +184,10 @@ def _is_response(name: str) -> bool:
 def _report(logs_count: int, found: Sequence[FoundRun[Run]], trials: Sequence[ImportedTrial]) -> Iterator[str]:
     yield f"{many(logs_count, 'log')}, {many(len(found), 'run')} of {', '.join(_versions(found))}"
     yield from levels(trials)
-    stated = Counter(", ".join(one.outcome.reported.response_ms) for one in trials if one.outcome.reported)
+    stated = Counter(", ".join(trial.outcome.reported.response_ms) for trial in trials if trial.outcome.reported)
     for names, count in stated.items():
         yield f"response times of {many(count, 'final report')}: {names or 'none'}"
-    histograms = sum(one.histograms is not None for one in trials)
+    histograms = sum(trial.histograms is not None for trial in trials)
     if histograms:
         yield f"histograms of {many(histograms, 'run')}: percentiles of repetitions follow from them together"
     for one in found:
@@ -222,7 +222,7 @@ _ERROR_CLASSES = {"errors": "retryable", "reconnects": "connection"}
 def interval_length_s(run: Run) -> float:
     """Usual length of an interval, seconds: as the header says, else the most frequent one."""
     stated = run.settings.get("report_interval_s")
-    times = [one.stated.time_s for one in run.intervals]
+    times = [interval.stated.time_s for interval in run.intervals]
     if stated or not times:
         return float(stated or 1)
     steps = Counter(after - before for before, after in pairwise(times))
@@ -302,10 +302,14 @@ def _timed(run: Run) -> Iterator[tuple[float, IntervalLine]]:
     """Each interval line with its begin, seconds."""
     usual_s = interval_length_s(run)
     before_s: float | None = None
-    for one in run.intervals:
-        from_s = before_s if before_s is not None and one.follows else max(one.stated.time_s - usual_s, before_s or 0.0)
-        yield from_s, one.stated
-        before_s = float(one.stated.time_s)
+    for interval in run.intervals:
+        from_s = (
+            before_s
+            if before_s is not None and interval.follows
+            else max(interval.stated.time_s - usual_s, before_s or 0.0)
+        )
+        yield from_s, interval.stated
+        before_s = float(interval.stated.time_s)
 
 
 def _count(rate: float, length_s: float) -> int:

@@ -103,7 +103,7 @@ class Run:
     def connections(self) -> int | None:
         """How many the log states; without a header as many as were at work at once."""
         stated = self.settings.get("threads") or (self.command.connections if self.command else None)
-        return stated or max((one.stated.running for one in self.intervals), default=0) or None
+        return stated or max((interval.stated.running for interval in self.intervals), default=0) or None
 
 
 @dataclass(frozen=True, slots=True)

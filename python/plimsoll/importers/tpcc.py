@@ -108,8 +108,8 @@ def _refusals(run: KitRun) -> Iterator[str]:
         yield "the run has neither intervals that can be read nor a whole final report"
 
 
-def _trial(study: str, position: int, found: FoundRun[KitRun], place: Place) -> ImportedTrial:
-    run = found.run
+def _trial(study: str, position: int, found_run: FoundRun[KitRun], place: Place) -> ImportedTrial:
+    run = found_run.run
     trial = TrialRecord(
         trial_id=trial_id("imported-tpcc", place, run),
         study=study,
@@ -120,7 +120,7 @@ def _trial(study: str, position: int, found: FoundRun[KitRun], place: Place) -> 
         position=position,
         interval_s=run.interval_s,
         duration_s=run.duration_s or (run.intervals[-1].to_s if run.intervals else None),
-        origin=Origin(kind="imported-tpcc", detail=found.name),
+        origin=Origin(kind="imported-tpcc", detail=found_run.name),
     )
     environment = Environment(reported={"load generator": run.kit})
     return ImportedTrial(trial, environment, _outcome(run), interval_rows(run), error_rows(run), run.histograms)
@@ -197,7 +197,7 @@ def _of_sysbench(paths: Sequence[Path], study: str, options: LogOptions) -> Impo
     if not paths:
         return ImportResult((), ())
     read = import_sysbench(paths, study_name=study, options=options, workload=_SYSBENCH)
-    trials = tuple(replace(one, trial=_as_tpcc(one.trial)) for one in read.trials)
+    trials = tuple(replace(trial, trial=_as_tpcc(trial.trial)) for trial in read.trials)
     return ImportResult(trials, (*read.report, *_rollbacks(trials)), read.skipped)
 
 
@@ -207,12 +207,12 @@ def _as_tpcc(trial: TrialRecord) -> TrialRecord:
 
 
 def _rollbacks(trials: Sequence[ImportedTrial]) -> Iterator[str]:
-    for one in trials:
-        counts = one.outcome.reported.counts if one.outcome.reported else {}
+    for trial in trials:
+        counts = trial.outcome.reported.counts if trial.outcome.reported else {}
         if counts.get("transactions") and "ignored_errors" in counts:
             share = counts["ignored_errors"] / counts["transactions"]
             yield (
-                f"{one.trial.origin.detail}: ignored errors are {share:.2%} of transactions; about "
+                f"{trial.trial.origin.detail}: ignored errors are {share:.2%} of transactions; about "
                 f"{_NEW_ORDERS_ROLLED_BACK:.2%} are new orders that are to be rolled back, which are counted as errors"
             )
 

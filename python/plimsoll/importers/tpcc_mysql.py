@@ -107,11 +107,11 @@ class TpccMysqlReader(RunReader):
 
     def _close(self) -> None:
         run = self._run
-        lengths_s = [one.to_s - one.from_s for one in run.intervals if one.from_s >= 0]
+        lengths_s = [interval.to_s - interval.from_s for interval in run.intervals if interval.from_s >= 0]
         run.interval_s = max(lengths_s, key=lengths_s.count, default=1.0)
         run.intervals = [
-            one if one.from_s >= 0 else _begun_at(one, max(one.to_s - run.interval_s, before))
-            for one, before in zip(run.intervals, [0.0, *(one.to_s for one in run.intervals)], strict=False)
+            interval if interval.from_s >= 0 else _begun_at(interval, max(interval.to_s - run.interval_s, before))
+            for interval, before in zip(run.intervals, [0.0, *(one.to_s for one in run.intervals)], strict=False)
         ]
         if len(self._results) < len(TYPES) or run.duration_s is None:
             return

@@ -84,17 +84,17 @@ def _table(pieces: list[Word], schema_name: str) -> TableFacts:
     if not made.columns:
         raise ValueError("has no columns")
     numbered = options.get("auto_increment", "")
-    is_numbered = numbered.isdecimal() and any(one.is_auto_increment for one in made.columns)
+    is_numbered = numbered.isdecimal() and any(column.is_auto_increment for column in made.columns)
     return TableFacts(
         schema_name=schema_name,
         name=name,
         rows=max(int(numbered) - 1, 0) if is_numbered else None,
         rows_are="numbered" if is_numbered else "unknown",
         columns=tuple(
-            one.model_copy(update={"is_nullable": False})
-            if made.primary and one.name.lower() in map(str.lower, made.primary.columns)
-            else one
-            for one in made.columns
+            column.model_copy(update={"is_nullable": False})
+            if made.primary and column.name.lower() in map(str.lower, made.primary.columns)
+            else column
+            for column in made.columns
         ),
         primary_key=made.primary,
         indexes=tuple(made.indexes),
@@ -205,10 +205,10 @@ def _character_set(rest: list[Word]) -> str | None:
 def _index(part: list[Word], name: str) -> IndexFacts:
     opens = next(at for at, one in enumerate(part) if _is(one, "("))
     heads = [one for one in part[:opens] if one.kind == "word"]
-    kind = next((_KINDS[one.text] for one in heads if one.text in _KINDS), "btree")
+    kind = next((_KINDS[head.text] for head in heads if head.text in _KINDS), "btree")
     named = [one.written for one in part[:opens] if one.kind in ("name", "text")]
     if not named:
-        behind = [one.written for one in heads if one.text not in {*_INDEX_WORDS, "using", "btree", "hash"}]
+        behind = [head.written for head in heads if head.text not in {*_INDEX_WORDS, "using", "btree", "hash"}]
         named = behind[:1]
     columns: list[str] = []
     lengths: list[int] = []
@@ -252,7 +252,7 @@ def _references(columns: tuple[str, ...], rest: list[Word], schema_name: str) ->
 
 
 def _qualified(pieces: Sequence[Word], schema_name: str) -> tuple[str, str]:
-    names = [one.written for one in pieces if not _is(one, ".")]
+    names = [piece.written for piece in pieces if not _is(piece, ".")]
     if not 1 <= len(names) <= 2:
         raise ValueError("has no name")
     return (schema_name, names[0]) if len(names) == 1 else (names[0], names[1])
@@ -261,7 +261,7 @@ def _qualified(pieces: Sequence[Word], schema_name: str) -> tuple[str, str]:
 def _options(pieces: list[Word]) -> dict[str, str]:
     """AUTO_INCREMENT and the character set of a table, from what follows its columns."""
     found: dict[str, str] = {}
-    flat = [one for one in pieces if not _is(one, "=")]
+    flat = [piece for piece in pieces if not _is(piece, "=")]
     for at, one in enumerate(flat[:-1]):
         if _is(one, "auto_increment", "charset"):
             found.setdefault(one.text, flat[at + 1].text)
@@ -338,7 +338,7 @@ def words(statement: str) -> list[Word]:
         elif token.token_type in _BITS:
             found.append(Word("text", token.text, token.text))
         else:  # PRIMARY KEY and CHARACTER SET are one token each
-            found.extend(Word("word", one.lower(), one) for one in token.text.split())
+            found.extend(Word("word", part.lower(), part) for part in token.text.split())
     return found
 
 

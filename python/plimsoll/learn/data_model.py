@@ -158,8 +158,8 @@ def made_tables(
 
 def _stored(table: TableFacts) -> TableFacts:
     """The table without generated columns, and without indexes that need them or are of no kind that can be made."""
-    columns = [one for one in table.columns if not one.is_generated]
-    known = {one.name.lower() for one in columns}
+    columns = [column for column in table.columns if not column.is_generated]
+    known = {column.name.lower() for column in columns}
 
     def can_be(index: IndexFacts) -> bool:
         return index.kind == "btree" and bool(index.columns) and {name.lower() for name in index.columns} <= known
@@ -168,7 +168,7 @@ def _stored(table: TableFacts) -> TableFacts:
     shortened = _indexed_lengths(primary) if primary is not None else {}
     return table.model_copy(
         update={
-            "columns": tuple(_shortened(one, shortened) for one in columns),
+            "columns": tuple(_shortened(column, shortened) for column in columns),
             "primary_key": primary,
             "indexes": tuple(one for one in table.indexes if can_be(one)),
         }
@@ -208,8 +208,8 @@ def _with_keys(facts: TableFacts, scale: float, keys: Keys) -> MadeTable:
 
 def _instead(facts: TableFacts) -> IndexFacts | None:
     """The index that InnoDB takes where there is no primary key: the first unique one without NULL and prefixes."""
-    nullable = {one.name.lower() for one in facts.columns if one.is_nullable}
-    long = {one.name.lower() for one in facts.columns if base_of(one).endswith(_LONG_TYPES)}
+    nullable = {column.name.lower() for column in facts.columns if column.is_nullable}
+    long = {column.name.lower() for column in facts.columns if base_of(column).endswith(_LONG_TYPES)}
     for index in facts.indexes:
         names = {name.lower() for name in index.columns}
         if index.is_unique and not names & (nullable | long) and not any(index.lengths):
@@ -337,7 +337,7 @@ def _table(written: Written, key: TableKey) -> dict[str, Any]:
     }
     if indexes := [_index(written, key, place) for place in kept_indexes(table)]:
         found["index"] = indexes
-    foreign = [_foreign_key(written, key, one) for one in table.facts.foreign_keys]
+    foreign = [_foreign_key(written, key, foreign_key) for foreign_key in table.facts.foreign_keys]
     if kept := [one for one in foreign if one is not None]:
         found["foreign_key"] = kept
     written.foreign_keys_left_out[key] = len(foreign) - len(kept)
@@ -380,11 +380,14 @@ def _foreign_key(written: Written, key: TableKey, facts: ForeignKeyFacts) -> dic
     """A foreign key that all rows keep, and that both servers take; None where that is not certain."""
     parent_key = facts.parent
     parent, table = written.made.get(parent_key), written.made[key]
-    names, referred = [one.lower() for one in facts.columns], tuple(one.lower() for one in facts.references)
+    names, referred = (
+        [column.lower() for column in facts.columns],
+        tuple(reference.lower() for reference in facts.references),
+    )
     if parent is None or not parent.rows or len(names) != len(referred) or not _is_grid(parent, referred):
         return None
     for name, other in zip(names, referred, strict=True):
-        column = next((one for one in table.facts.columns if one.name.lower() == name), None)
+        column = next((column for column in table.facts.columns if column.name.lower() == name), None)
         if column is None or not _is_within(table, name, parent, other, parent_key):
             return None
         if written.type_of(key, column) != written.type_of(parent_key, parent.column(other)):
@@ -490,8 +493,8 @@ def _of_rows(table: MadeTable) -> Iterator[_Coded]:
 
 def _of_parts(before: TableFacts, table: MadeTable, foreign_keys_left_out: int) -> Iterator[_Coded]:
     facts = table.facts
-    assumed = sum(bool(one.assumed) for one in table.values.values())
-    defaults = sum(is_nullable(table, one) and not one.is_nullable for one in facts.columns)
+    assumed = sum(bool(value.assumed) for value in table.values.values())
+    defaults = sum(is_nullable(table, column) and not column.is_nullable for column in facts.columns)
     not_unique = sum(one.is_unique for one in facts.indexes) - len(table.unique)
     counts = {
         "figures-assumed": assumed,

@@ -241,11 +241,11 @@ def demand_of(report: LogReport, seen: Seen) -> Demand | None:
         seen: What the report was made of.
     """
     arrivals = seen.arrivals.arrivals()
-    if arrivals is None or any(one.is_refusal for one in report.doubts):
+    if arrivals is None or any(doubt.is_refusal for doubt in report.doubts):
         return None
-    is_sample = any(one.code == "sampled" for one in report.doubts)
+    is_sample = any(doubt.code == "sampled" for doubt in report.doubts)
     step_s = minutes_step_s(arrivals.duration_s)
-    coarse_s = max(one.resolution_us for one in report.sources) / _SECOND_US
+    coarse_s = max(source.resolution_us for source in report.sources) / _SECOND_US
     windows = () if is_sample else _windows(arrivals, coarse_s)
     burstiness = _burstiness(windows, arrivals)
     rates = _rates(arrivals)
@@ -267,7 +267,7 @@ def demand_of(report: LogReport, seen: Seen) -> Demand | None:
         burstiness=burstiness,
         arrivals=OpenForm(rate_tps=rates.peak_minute_tps, burstiness=None if burstiness is None else burstiness.index),
         closed=None if is_sample else _closed(seen, arrivals),
-        doubts=tuple(dict.fromkeys((*(one.code for one in report.doubts), *_doubts(burstiness, arrivals)))),
+        doubts=tuple(dict.fromkeys((*(doubt.code for doubt in report.doubts), *_doubts(burstiness, arrivals)))),
     )
 
 
@@ -303,21 +303,21 @@ def _types(
 ) -> list[TypeDemand]:
     """The report's types, in its order; those that it tells as one are one here, too."""
     found, place = list[TypeDemand](), 0
-    for one in figures:
+    for figure in figures:
         first, *more = (
             each.arrivals.within(all_arrivals.first_unix_s, all_arrivals.duration_s)
-            for each in totals[place : place + one.types_count]
+            for each in totals[place : place + figure.types_count]
         )
-        place += one.types_count
+        place += figure.types_count
         counts = sum((each.counts for each in more), start=first.counts)
         arrivals = Arrivals(first_unix_s=all_arrivals.first_unix_s, counts=counts)
         found.append(
             TypeDemand(
-                name=one.name,
-                types_count=one.types_count,
-                share=one.share,
-                reads_only=one.reads_only,
-                statements=one.statements,
+                name=figure.name,
+                types_count=figure.types_count,
+                share=figure.share,
+                reads_only=figure.reads_only,
+                statements=figure.statements,
                 rates=_rates(arrivals),
                 steps_tps=_steps(arrivals, step_s),
             )
@@ -347,7 +347,7 @@ def _windows(arrivals: Arrivals, coarse_s: float) -> tuple[Window, ...]:
 
 
 def _burstiness(windows: tuple[Window, ...], arrivals: Arrivals) -> Burstiness | None:
-    by_length = {one.window_s: one for one in windows}
+    by_length = {window.window_s: window for window in windows}
     window = by_length.get(_WINDOW_S) or by_length.get(_SHORT_WINDOW_S)
     if window is None:
         return None

@@ -81,8 +81,8 @@ def digest_report(before: DigestSnapshot, after: DigestSnapshot) -> DigestReport
         statements_count=statements,
         other_count=counted_known - statements,
         errors_count=sum(one.counts.errors for one in work),
-        read_statements=sum(one.counts.count for one in reads) / statements if statements else 0.0,
-        read_time=sum(one.counts.time_ps for one in reads) / total_ps if total_ps else None,
+        read_statements=sum(read.counts.count for read in reads) / statements if statements else 0.0,
+        read_time=sum(read.counts.time_ps for read in reads) / total_ps if total_ps else None,
         busy_mean=total_ps / _PS_PER_S / length_s if length_s else None,
         templates=tuple(_figures(number, one, total_ps) for number, one in enumerate(work[:TOP_DIGESTS])),
         templates_count=len(work),
@@ -93,38 +93,38 @@ def digests_without_names(report: DigestReport) -> DigestReport:
     """The same report, fit to be shared: no names of tables and columns."""
     given = Pseudonyms()
     templates = tuple(
-        one.model_copy(update={"text": given.statement("" if one.is_cut else one.text, one.kind)})
-        for one in report.templates
+        template.model_copy(update={"text": given.statement("" if template.is_cut else template.text, template.kind)})
+        for template in report.templates
     )
     return report.model_copy(update={"templates": templates})
 
 
 def _was_reset(before: DigestSnapshot, after: DigestSnapshot) -> bool:
-    later = {(one.schema_name, one.digest): one for one in after.digests}
-    for one in before.digests:
-        now = later.get((one.schema_name, one.digest))
-        if now is None or now.count < one.count or now.first_seen_unix_s != one.first_seen_unix_s:
+    later = {(digest.schema_name, digest.digest): digest for digest in after.digests}
+    for digest in before.digests:
+        now = later.get((digest.schema_name, digest.digest))
+        if now is None or now.count < digest.count or now.first_seen_unix_s != digest.first_seen_unix_s:
             return True
     return False
 
 
 def _differences(before: DigestSnapshot, after: DigestSnapshot) -> Iterator[DigestCounts]:
-    earlier = {(one.schema_name, one.digest): one for one in before.digests}
-    for one in after.digests:
-        was = earlier.get((one.schema_name, one.digest))
+    earlier = {(digest.schema_name, digest.digest): digest for digest in before.digests}
+    for digest in after.digests:
+        was = earlier.get((digest.schema_name, digest.digest))
         if was is None:
-            yield one
-        elif one.count > was.count:
+            yield digest
+        elif digest.count > was.count:
             sums = ("count", "time_ps", "lock_ps", "errors", "rows_sent", "rows_examined", "rows_affected")
-            less = {name: max(0, getattr(one, name) - getattr(was, name)) for name in sums}
+            less = {name: max(0, getattr(digest, name) - getattr(was, name)) for name in sums}
             had = dict(was.histogram)
-            buckets = ((high_ps, count - had.get(high_ps, 0)) for high_ps, count in one.histogram)
+            buckets = ((high_ps, count - had.get(high_ps, 0)) for high_ps, count in digest.histogram)
             histogram = tuple((high_ps, count) for high_ps, count in buckets if count > 0)
-            yield one.model_copy(update={**less, "histogram": histogram})
+            yield digest.model_copy(update={**less, "histogram": histogram})
 
 
-def _is_own(one: DigestCounts) -> bool:
-    return _OWN in (one.text or "")
+def _is_own(digest_counts: DigestCounts) -> bool:
+    return _OWN in (digest_counts.text or "")
 
 
 def _doubts(

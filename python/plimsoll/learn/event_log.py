@@ -143,7 +143,7 @@ def open_event_log(folder: Path) -> EventLog:
     """
     try:
         facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
-        sources = tuple(SourceFacts.model_validate(one) for one in facts["sources"])
+        sources = tuple(SourceFacts.model_validate(fact) for fact in facts["sources"])
         templates = pl.read_csv(folder / "templates.csv", schema=TEMPLATES)
         for name, schema in _READ_OFTEN.items():
             (folder / f"{name}.parquet").touch(mode=0o600)  # as the engine's files are; its content keeps the mode

@@ -88,8 +88,8 @@ def fidelity_of(load: LearnedLoad, run: ModelRun, conditions: CheckConditions) -
 def kinds_of(fidelity: Fidelity) -> tuple[FidelityKind, ...]:
     """All figures of each kind that has a goal, together."""
     found: dict[FigureKind, list[FidelityFigure]] = defaultdict(list)
-    for one in fidelity.figures:
-        found[one.kind].append(one)
+    for figure in fidelity.figures:
+        found[figure.kind].append(figure)
     return tuple(
         FidelityKind(
             kind=kind,
@@ -136,7 +136,7 @@ def _types(load: LearnedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
         weights.append(totals.count)
     if log_total and weights:
         log_mean = sum(one.count * one.statements for _, found in pairs for one in found) / log_total
-        mean = sum(weight * one for weight, one in zip(weights, means, strict=True)) / sum(weights)
+        mean = sum(weight * mean for weight, mean in zip(weights, means, strict=True)) / sum(weights)
         variance = sum(
             weight * (spread**2 + (one - mean) ** 2)
             for weight, one, spread in zip(weights, means, spreads, strict=True)
@@ -235,8 +235,8 @@ def statements_spread(profile: Profile, names: Sequence[str]) -> float:
     return math.sqrt(sum(one.share * (_variance(one) + (one.statements - mean) ** 2) for one in types) / total)
 
 
-def _variance(one: TypeProfile) -> float:
-    return sum((loop.last - loop.first + 1) ** 2 * _of_rounds(loop.rounds) for loop in one.loops)
+def _variance(type_profile: TypeProfile) -> float:
+    return sum((loop.last - loop.first + 1) ** 2 * _of_rounds(loop.rounds) for loop in type_profile.loops)
 
 
 def _of_rounds(rounds: Mapping[int, int]) -> float:
@@ -313,7 +313,7 @@ def model_run(log: EventLog, statements: RunStatements, *, warm_up_s: float) -> 
     )
     seen = seen_in(counted, _families(log, numbers))
     arrivals = seen.arrivals.arrivals()
-    found = {tuple(numbers.get(one, -1) for one in each.templates): each for each in seen.types.types()}
+    found = {tuple(numbers.get(template, -1) for template in each.templates): each for each in seen.types.types()}
     return ModelRun(
         duration_s=0.0 if arrivals is None else arrivals.duration_s,
         counts=_counts(counted, numbers),
@@ -399,7 +399,7 @@ def run_statements(file: WorkloadFile) -> RunStatements:
     types: dict[Templates, tuple[str, ...]] = {}
     for transaction in file.transaction:
         firsts = [canonical(one.texts[0]) for one in transaction.statement]
-        key = folded([of_text[one] for one in firsts if one is not None])
+        key = folded([of_text[first] for first in firsts if first is not None])
         types[key] = (*types.get(key, ()), transaction.name)
     return RunStatements(tuple(min(texts) for texts in together), of_text, types)
 
@@ -414,5 +414,5 @@ def _join(together: list[set[str]], texts: set[str]) -> None:
         return
     first, *others = shared
     first |= texts.union(*others)
-    for one in others:
-        together.remove(one)
+    for other in others:
+        together.remove(other)

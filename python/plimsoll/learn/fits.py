@@ -113,7 +113,7 @@ def fit(values: Sequence[object], domain: int, behind: Sequence[int] | None = No
         domain: How many values there are to choose from.
         behind: Of keys, how far each value lies behind the newest key of its time; None where that does not move.
     """
-    _, first, counts = np.unique(np.asarray([hash(one) for one in values]), return_index=True, return_counts=True)
+    _, first, counts = np.unique(np.asarray([hash(value) for value in values]), return_index=True, return_counts=True)
     order = np.lexsort((first, -counts))
     counts = counts[order]
     observed, distinct = int(counts.sum()), int(counts.size)
@@ -124,7 +124,7 @@ def fit(values: Sequence[object], domain: int, behind: Sequence[int] | None = No
     if observed < OBSERVATIONS_MIN:
         return Distribution(kind="uniform", **told)
     scores = _scores(values, domain, behind)
-    best = max(scores, key=lambda one: scores[one])
+    best = max(scores, key=lambda score: scores[score])
     judged = {name: round(score, 4) for name, score in scores.items()}
     if best == "recent" and behind is not None:
         return Distribution(kind="recent", exponent=_recent_exponent(behind, domain), judged=judged, **told)
@@ -215,7 +215,7 @@ def _solved(is_too_flat: Callable[[float], bool]) -> float:
 
 def _scores(values: Sequence[object], domain: int, behind: Sequence[int] | None) -> dict[str, float]:
     """By candidate: mean logarithm of the likelihood of the later half, less what its parameters cost."""
-    keys = [hash(one) for one in values]
+    keys = [hash(value) for value in values]
     if behind is None:  # nothing moves: every other observation, so that slow changes are in both halves
         fitted, judged = keys[::2], keys[1::2]
     else:

@@ -152,7 +152,7 @@ class _Finder:
 
     def found(self) -> ItemRelations:
         """The lists whose items are taken, or that are lists for themselves; and what runs as often."""
-        followed = {one.of for one in self.relations.values() if one.kind == "item"}
+        followed = {relation.of for relation in self.relations.values() if relation.kind == "item"}
         followed |= {one.of for one in self.often.values()}
         lists: dict[Place, ItemList] = {}
         for head, sequences in self.heads.items():
@@ -164,7 +164,9 @@ class _Finder:
                 lists[head] = replace(one, like=self._like(sequences, lists))
                 if is_own:
                     self.relations[head], self.taken[head] = Relation("item", head), sequences
-        relations = {p: one for p, one in self.relations.items() if one.kind != "item" or one.of in lists}
+        relations = {
+            p: relation for p, relation in self.relations.items() if relation.kind != "item" or relation.of in lists
+        }
         loops, rows = dict[Loop, Place](), dict[int, Place]()
         for place, sequences in sorted(self.taken.items()):
             relation = relations.get(place)
@@ -217,7 +219,7 @@ class _Finder:
     def _item(self, sequences: Sequences) -> Relation | None:
         """Whether values are the items of an earlier list."""
         best: Relation | None = None
-        if chance_of([value for one in sequences if one for value in one]) > CHANCE_MAX:
+        if chance_of([value for sequence in sequences if sequence for value in sequence]) > CHANCE_MAX:
             return None
         for head, items in self.heads.items():
             holds = _items_hold(items, sequences)
@@ -226,10 +228,10 @@ class _Finder:
         return best
 
 
-def _has_few_lengths(one: OftenSame, lists: Mapping[Place, ItemList]) -> bool:
+def _has_few_lengths(often_same: OftenSame, lists: Mapping[Place, ItemList]) -> bool:
     """Whether the list that it often is, is one of the transaction, and all lengths of both can be told."""
-    head = lists.get(one.of)
-    return head is not None and len({*lists[head.like or one.of].counts, *one.lengths}) <= COUNTS_MAX
+    head = lists.get(often_same.of)
+    return head is not None and len({*lists[head.like or often_same.of].counts, *often_same.lengths}) <= COUNTS_MAX
 
 
 def _unpadded(items: Items) -> Items:
@@ -242,7 +244,7 @@ def _unpadded(items: Items) -> Items:
 
 def _once(sequences: Sequences) -> float | None:
     """How often a later value of a transaction is its first one, where that is so nearly always."""
-    several = [one for one in sequences if one and len(one) > 1]
+    several = [sequence for sequence in sequences if sequence and len(sequence) > 1]
     if len(several) < TRANSACTIONS_MIN or chance_of([one[0] for one in several]) > CHANCE_MAX:
         return None
     holds = share_of([value == one[0] for one in several for value in one[1:]])
@@ -269,12 +271,12 @@ def _items_hold(items: Sequences, sequences: Sequences) -> float | None:
 
 def _counts_agree(items: Sequences, sequences: Sequences) -> bool:
     """Whether there are as many values as items."""
-    pairs = [(len(one), len(other)) for one, other in zip(items, sequences, strict=True) if one and other]
+    pairs = [(len(item), len(other)) for item, other in zip(items, sequences, strict=True) if item and other]
     return share_of([one == other for one, other in pairs]) >= HOLDS_MIN
 
 
 def _list_of(sequences: Sequences, counts: Counter[int]) -> ItemList:
-    lists = [one for one in sequences if one]
+    lists = [sequence for sequence in sequences if sequence]
     values = [value for one in lists for value in one]
     varies = chance_of(values) <= CHANCE_MAX
     return ItemList(counts, is_sorted=varies and items_rise(lists), is_distinct=varies and are_distinct(lists, values))

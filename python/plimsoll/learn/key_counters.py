@@ -65,12 +65,12 @@ def counters_read(
         one_row: Places of statements that gave one row, nearly always.
         seen: Values of transactions in the order of the log.
     """
-    added = {column for one in facts if one is not None for column in one.added}
+    added = {column for fact in facts if fact is not None for column in fact.added}
     found: dict[Place, CounterRead] = {}
-    for place, one in enumerate(facts):
-        if one is None or one.inserts_into is None:
+    for place, fact in enumerate(facts):
+        if fact is None or fact.inserts_into is None:
             continue
-        for slot, each in enumerate(one.slots):
+        for slot, each in enumerate(fact.slots):
             key = Place(place, slot)
             if each.use != "written" or key in relations:
                 continue
@@ -212,13 +212,13 @@ def rows_read(
     """
     found: dict[Place, RowRead] = {}
     given: list[tuple[int, ColumnKey, str]] = []
-    for place, one in enumerate(facts):
-        if one is None:
+    for place, fact in enumerate(facts):
+        if fact is None:
             continue
         around = set(structure.inside(place))
-        for slot, column in enumerate(one.columns):
+        for slot, column in enumerate(fact.columns):
             key = Place(place, slot)
-            if column is None or key in relations or one.slots[slot].use not in _USES:
+            if column is None or key in relations or fact.slots[slot].use not in _USES:
                 continue
             for earlier, selected, output in reversed(given):
                 is_known = set(structure.inside(earlier)) <= around
@@ -226,5 +226,5 @@ def rows_read(
                     found[key] = RowRead(earlier, output)
                     break
         if place in one_row:
-            given += [(place, each.column, each.output) for each in one.selected]
+            given += [(place, each.column, each.output) for each in fact.selected]
     return found

@@ -128,7 +128,7 @@ def learned(
     profile = Profile(
         has_names=keep_names,
         scale=scale,
-        types=tuple(one.profile for one in transactions),
+        types=tuple(transaction.profile for transaction in transactions),
         other_share=other_share,
         other_time_share=other_time_share,
         is_prepared=_is_prepared(summary.log) if prepared is None else prepared,
@@ -146,7 +146,7 @@ def learned(
 def _sources(schema: SchemaFacts, types: Sequence[LearnedType], names: Pseudonyms, scale: float) -> Sources:
     """Where values come from: the tables as they are on the server, and as they are made."""
     choices = column_choices(schema, types)
-    weights = {column: one.weights for column, one in choices.items()}
+    weights = {column: choice.weights for column, choice in choices.items()}
     made = learned_tables(schema, scale=scale, names=names, choices=weights)
     real = learned_tables(schema, scale=1.0, names=names, choices=weights)
     start_counters(made, names, types)
@@ -158,7 +158,7 @@ def _transactions(
 ) -> list[LearnedTransaction]:
     """The types, each with its share of all transactions, and of all statement time where the log has durations."""
     all_types = seen.types.types()
-    count, time_us = sum(one.count for one in all_types), sum(one.statement_us for one in all_types)
+    count, time_us = sum(all_type.count for all_type in all_types), sum(all_type.statement_us for all_type in all_types)
     found = []
     for number, one in enumerate(types, start=1):
         shares = (one.totals.count / count, one.totals.statement_us / time_us if time_us else None)
@@ -179,7 +179,7 @@ def _as_one(tables: Collection[tuple[str, str]], catalog: Catalog, made: Learned
 
 def _not_run(transactions: Sequence[LearnedTransaction], seen: Seen) -> tuple[float, float | None]:
     """Shares of transactions and of statement time in types that do not run; None where there are no durations."""
-    run = [one.profile for one in transactions if one.transaction is not None]
+    run = [transaction.profile for transaction in transactions if transaction.transaction is not None]
     has_times = any(one.statement_us for one in seen.types.types())
     time_share = max(0.0, 1 - sum(one.time_share or 0.0 for one in run)) if has_times else None
     return max(0.0, 1 - sum(one.share for one in run)), time_share
@@ -187,7 +187,7 @@ def _not_run(transactions: Sequence[LearnedTransaction], seen: Seen) -> tuple[fl
 
 def _workload(profile: Profile, made: LearnedTables, transactions: Sequence[LearnedTransaction]) -> str | None:
     """The text of the workload file; None where no transaction can be run."""
-    run = [one.transaction for one in transactions if one.transaction is not None]
+    run = [transaction.transaction for transaction in transactions if transaction.transaction is not None]
     description = (
         f"learned from a log: {len(profile.types)} types of transactions, {1 - profile.other_share:.1%} of all"
     )
@@ -231,7 +231,7 @@ def _end_before(column: dict[str, Any], first: int) -> None:
 def _column(made: LearnedTables, names: Pseudonyms, key: ColumnKey) -> dict[str, Any]:
     table, name = key
     made_name, shown = made.table_name(table), names.of("c", name)
-    found = next(one for one in made.tables if one["name"] == made_name)
+    found = next(table for table in made.tables if table["name"] == made_name)
     return next(one for one in found["column"] if one["name"] == shown)
 
 
@@ -302,7 +302,7 @@ def _with_figures(table: TableFacts, counts: Mapping[str, int], keys: InsertKeys
             return column
         return column.model_copy(update={"distinct_count": count})
 
-    return table.model_copy(update={"columns": tuple(with_count(one) for one in table.columns)})
+    return table.model_copy(update={"columns": tuple(with_count(column) for column in table.columns)})
 
 
 def _compared(types: Sequence[LearnedType]) -> dict[ColumnKey, Counter[Value]]:
@@ -318,12 +318,12 @@ def _compared(types: Sequence[LearnedType]) -> dict[ColumnKey, Counter[Value]]:
     return found
 
 
-def _drawn(one: LearnedType, key: Place) -> dict[ColumnKey, Counter[Value]]:
+def _drawn(learned_type: LearnedType, key: Place) -> dict[ColumnKey, Counter[Value]]:
     """The values of one place by column, of which a family has one for each table; none where it is always the same."""
-    statement = one.statements[key.statement]
+    statement = learned_type.statements[key.statement]
     assert statement is not None, "only what runs has values"
     found: dict[ColumnKey, Counter[Value]] = defaultdict(Counter)
-    for seen in one.seen:
+    for seen in learned_type.seen:
         members = seen.get(Place(key.statement, MEMBER), {})
         for rounds, values in seen.get(key, {}).items():
             member = int(members[rounds][0][1]) if rounds in members else 1

@@ -183,7 +183,9 @@ class Learner:
         return types
 
     def _type(self, totals: TypeTotals, transactions: Sequence[Transaction], isolation: str | None) -> LearnedType:
-        sequences = [tuple(self.families.of_template[each.template] for each in one) for one in transactions]
+        sequences = [
+            tuple(self.families.of_template[each.template] for each in transaction) for transaction in transactions
+        ]
         structure = structure_of(totals.templates, Counter(sequences))
         pairs = zip(transactions, sequences, strict=True)
         at = [(one, places) for one, sequence in pairs if (places := placed(structure, sequence)) is not None]
@@ -197,13 +199,17 @@ class Learner:
             None if place in left_out else self._statement(place, family, runs[place])
             for place, family in enumerate(structure.templates)
         )
-        widths = {place: one.width for place, one in enumerate(statements) if one is not None and one.is_rows}
+        widths = {
+            place: statement.width
+            for place, statement in enumerate(statements)
+            if statement is not None and statement.is_rows
+        }
         seen = observed_of(structure, at, self.families, widths)
         lists = _lists(statements)
         relations = relations_of(structure, seen, lists)
-        facts = [None if one is None else one.facts for one in statements]
-        one_row = frozenset(place for place, one in runs.items() if gives_one_row(one))
-        rounds: dict[Loop, Counter[int]] = {one: Counter() for one in structure.loops}
+        facts = [None if statement is None else statement.facts for statement in statements]
+        one_row = frozenset(place for place, run in runs.items() if gives_one_row(run))
+        rounds: dict[Loop, Counter[int]] = {loop: Counter() for loop in structure.loops}
         for _, places in at:
             for loop, count in round_counts(structure, places):
                 rounds[loop][count] += 1
@@ -223,7 +229,7 @@ class Learner:
             relations=related,
             items=items,
             often={**often, **items.often},
-            rows=rows | {place: one.row for place, one in counters.items()},
+            rows=rows | {place: counter.row for place, counter in counters.items()},
             counters=counters,
             one_row=one_row,
             events=[one[0].event for one, _ in at],
@@ -253,20 +259,22 @@ class Learner:
         return self._facts[template]
 
     def _statement(self, place: int, family: int, runs: Sequence[Sampled]) -> LearnedStatement:
-        members = [facts for one in self.families.templates(family) if (facts := self._parsed(one)) is not None]
+        members = [
+            facts for template in self.families.templates(family) if (facts := self._parsed(template)) is not None
+        ]
         facts = members[0]
-        is_rows = facts.inserts_into is not None and len(facts.slots) == 1 and any(0 in one.lengths for one in runs)
-        is_rows &= any(len(one.values.get(0, ())) > 1 for one in runs)
+        is_rows = facts.inserts_into is not None and len(facts.slots) == 1 and any(0 in run.lengths for run in runs)
+        is_rows &= any(len(run.values.get(0, ())) > 1 for run in runs)
         counts: dict[Place, Counter[int]] = {}
         for slot, each in enumerate(facts.slots):
             if each.use == "list" or is_rows:
                 counts[Place(place, slot)] = Counter(
-                    items_count(one, slot, is_rows=is_rows) for one in runs if slot in one.lengths
+                    items_count(run, slot, is_rows=is_rows) for run in runs if slot in run.lengths
                 )
         width = 0
         if is_rows:
             widths = Counter(
-                len(one.values[0]) / one.lengths[0] for one in runs if one.lengths.get(0) and 0 in one.values
+                len(run.values[0]) / run.lengths[0] for run in runs if run.lengths.get(0) and 0 in run.values
             )
             width = int(widths.most_common(1)[0][0]) if widths else 0
         return LearnedStatement(tuple(members), counts, is_rows=is_rows and width > 0, width=width)
@@ -283,30 +291,34 @@ def _histories(types: Sequence[LearnedType]) -> Iterator[CounterHistory]:
                 yield counter_history(key, read, reader.facts, columns, history)
 
 
-def _read_counter(one: LearnedType, counter: CounterHistory) -> None:
+def _read_counter(learned_type: LearnedType, counter: CounterHistory) -> None:
     """Finds values that are a counter which the transaction has read, or lie at a distance from it."""
-    history = list(zip(one.events, one.seen, strict=True))
-    for place, statement in enumerate(one.statements):
+    history = list(zip(learned_type.events, learned_type.seen, strict=True))
+    for place, statement in enumerate(learned_type.statements):
         for slot in range(len(statement.facts.slots) if statement is not None else 0):
             key = Place(place, slot)
-            if key in one.relations or key in one.rows or one.column(key) not in counter.columns:
+            if (
+                key in learned_type.relations
+                or key in learned_type.rows
+                or learned_type.column(key) not in counter.columns
+            ):
                 continue
-            for earlier in sorted(one.one_row):
-                reader = one.statements[earlier]
+            for earlier in sorted(learned_type.one_row):
+                reader = learned_type.statements[earlier]
                 if earlier >= place or reader is None:
                     continue
                 given = [each for each in reader.facts.selected if each.column == counter.counter]
                 distance = distance_from(counter, key, earlier, reader.facts, history) if given else None
                 if distance is not None:
-                    one.rows[key] = RowRead(earlier, given[0].output, distance)
+                    learned_type.rows[key] = RowRead(earlier, given[0].output, distance)
 
 
 def _lists(statements: Sequence[LearnedStatement | None]) -> frozenset[Place]:
     return frozenset(
         Place(place, slot)
-        for place, one in enumerate(statements)
-        if one is not None
-        for slot, each in enumerate(one.facts.slots)
+        for place, statement in enumerate(statements)
+        if statement is not None
+        for slot, each in enumerate(statement.facts.slots)
         if each.use == "list"
     )
 
@@ -319,8 +331,8 @@ def runs_of(structure: Structure, at: Sequence[PlacedTransaction]) -> dict[int, 
     """By place, its statements as they ran."""
     found: dict[int, list[Sampled]] = {place: [] for place in range(len(structure.templates))}
     for transaction, places in at:
-        for one in places:
-            found[one.place].append(transaction[one.index])
+        for place in places:
+            found[place.place].append(transaction[place.index])
     return found
 
 
@@ -331,7 +343,7 @@ def items_count(one: Sampled, slot: int, *, is_rows: bool) -> int:
 
 def gives_one_row(runs: Sequence[Sampled]) -> bool:
     """Whether it gives at most one row, nearly always, as far as the log says."""
-    return sum(one.rows_sent is None or one.rows_sent <= 1 for one in runs) >= ONE_ROW_SHARE * max(len(runs), 1)
+    return sum(run.rows_sent is None or run.rows_sent <= 1 for run in runs) >= ONE_ROW_SHARE * max(len(runs), 1)
 
 
 SHARE_MIN = 0.9
@@ -354,7 +366,7 @@ def isolation_levels(log: EventLog, families: Families, types: Collection[Templa
     known: dict[Templates, Templates] = {}
     for part in log.by_sessions(TRANSACTION_COLUMNS):
         for templates, level, count in _counted(part, levels).iter_rows():
-            key = tuple(families.of_template[one] for one in templates)
+            key = tuple(families.of_template[template] for template in templates)
             one = known.setdefault(key, folded(key))
             if one in wanted:
                 seen.setdefault(one, Counter())[level] += count

@@ -37,7 +37,10 @@ _COLLATIONS = (
     " UCA1400_AI_CI UCA1400_AS_CI UCA1400_AS_CS"
 )
 CHARACTER_SETS = frozenset(
-    [*_CHARACTER_SETS.split(), *(f"{one}_{other}" for one in _CHARACTER_SETS.split() for other in _COLLATIONS.split())]
+    [
+        *_CHARACTER_SETS.split(),
+        *(f"{part}_{other}" for part in _CHARACTER_SETS.split() for other in _COLLATIONS.split()),
+    ]
 )
 """And their collations."""
 
@@ -53,26 +56,29 @@ def without_names(report: LogReport, names: Pseudonyms | None = None) -> LogRepo
         names: Pseudonyms that were given already.
     """
     given = names or Pseudonyms()
-    files = {one.name: f"log {number}" for number, one in enumerate(report.sources, start=1)}
-    templates = tuple(one.model_copy(update={"text": given.statement(one.text, one.kind)}) for one in report.templates)
+    files = {source.name: f"log {number}" for number, source in enumerate(report.sources, start=1)}
+    templates = tuple(
+        template.model_copy(update={"text": given.statement(template.text, template.kind)})
+        for template in report.templates
+    )
     return report.model_copy(
         update={
             "templates": templates,
             "sources": tuple(
-                one.model_copy(update={"name": files[one.name], "program": None}) for one in report.sources
+                source.model_copy(update={"name": files[source.name], "program": None}) for source in report.sources
             ),
             "damaged_lines": tuple((files[name], line, reason) for name, line, reason in report.damaged_lines),
             "hot": tuple(
                 one.model_copy(update={"column": None if one.column is None else given.of("c", one.column)})
                 for one in report.hot
             ),
-            "doubts": tuple(_doubt(one, files) for one in report.doubts),
+            "doubts": tuple(_doubt(doubt, files) for doubt in report.doubts),
         }
     )
 
 
 def _doubt(doubt: LogDoubt, names: Mapping[str, str]) -> LogDoubt:
-    figures = {key: names.get(str(one), one) for key, one in doubt.figures.items()}
+    figures = {key: names.get(str(figure), figure) for key, figure in doubt.figures.items()}
     return doubt.model_copy(update={"figures": figures})
 
 

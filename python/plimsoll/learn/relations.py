@@ -159,7 +159,7 @@ def relations_of(
         if all_rows := _row_numbers(looked_at, later):
             found[later] = all_rows
             continue
-        earlier = [one for one in places if one < later and is_before(structure, one, later, found)]
+        earlier = [place for place in places if place < later and is_before(structure, place, later, found)]
         if (relation := _relation(looked_at, earlier, later)) is not None:
             found[later] = relation
     return found
@@ -214,14 +214,14 @@ def _between(pairs: Sequence[tuple[Value, Value]], place: Place, chance: float) 
     return Relation("sum", place, add, holds) if holds >= max(HOLDS_MIN, chance) else None
 
 
-def _better(one: Relation, other: Relation, later: Place) -> bool:
+def _better(relation: Relation, other: Relation, later: Place) -> bool:
     """Equality before a sum; a sum within the statement before one with another; else the first that was found."""
-    if one.kind != other.kind:
-        return one.kind == "same"
-    assert one.of is not None, "it is no number of a row"
+    if relation.kind != other.kind:
+        return relation.kind == "same"
+    assert relation.of is not None, "it is no number of a row"
     assert other.of is not None, "it is no number of a row"
-    near = one.of.statement == later.statement
-    return one.kind == "sum" and near and other.of.statement != later.statement
+    near = relation.of.statement == later.statement
+    return relation.kind == "sum" and near and other.of.statement != later.statement
 
 
 def value_pairs(seen: Sequence[Mapping[Place, Observed]], earlier: Place, later: Place) -> list[tuple[Value, Value]]:
@@ -288,14 +288,14 @@ def _chosen(part: pl.DataFrame, families: Families, wanted: Mapping[Templates, f
     known: dict[Templates, Templates] = {}
 
     def type_of(templates: pl.Series) -> int:
-        key = tuple(families.of_template[one] for one in templates)
+        key = tuple(families.of_template[template] for template in templates)
         return number.get(known.setdefault(key, folded(key)), -1)
 
     transactions = marked.group_by("session", "transaction", maintain_order=True).agg("template")
-    kinds = [type_of(one) for one in transactions["template"]]
+    kinds = [type_of(transaction) for transaction in transactions["template"]]
     shares = [wanted[one] for one in number] + [0.0]  # the last is that of types which are not asked for
     found = transactions.with_columns(
-        type=pl.Series(kinds, dtype=pl.Int32), share=pl.Series([shares[one] for one in kinds], dtype=pl.Float64)
+        type=pl.Series(kinds, dtype=pl.Int32), share=pl.Series([shares[kind] for kind in kinds], dtype=pl.Float64)
     )
     lot = pl.struct("session", "transaction").hash(seed=1).cast(pl.Float64) / 2.0**64
     found = found.filter((pl.col("type") >= 0) & (lot < pl.col("share"))).select("session", "transaction", "type")
@@ -367,7 +367,7 @@ def often_same(
     looked_at = seen[:TRANSACTIONS_MAX]
     places = sorted({place for one in looked_at for place in one if place.slot != MEMBER} - set(lists))
     values = {place: [_all_values(one.get(place, {})) for one in looked_at] for place in places}
-    distinct = {place: [frozenset(each) for each in found] for place, found in values.items()}
+    distinct = {place: [frozenset(each) for each in value] for place, value in values.items()}
     found: dict[Place, OftenSame] = {}
     for later in places:
         if later in relations or later in known:

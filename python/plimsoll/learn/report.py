@@ -83,7 +83,11 @@ def report_of(log: EventLog, seen: Seen | None = None, *, types_count: int | Non
         arrivals=_arrivals(arrivals, log),
         sessions=seen.sessions(total_us, arrivals),
         damaged_lines=(
-            *((one.name, one.fault.line, one.fault.reason) for one in log.sources if one.fault is not None),
+            *(
+                (source.name, source.fault.line, source.fault.reason)
+                for source in log.sources
+                if source.fault is not None
+            ),
             *((log.sources[source].name, line, reason) for source, line, reason in log.damage().iter_rows()),
         ),
     )
@@ -143,23 +147,23 @@ def _types(types: Sequence[TypeTotals], transactions: float, kept: int, *, has_t
     return (*named, *([_others(types[kept:], transactions, total_us)] if types[kept:] else []))
 
 
-def _type(one: TypeTotals, name: str, transactions: float, total_us: float | None) -> TypeFigures:
-    p50_us, p99_us = (one.durations.quantile_us(share) for share in (0.5, 0.99))
+def _type(type_totals: TypeTotals, name: str, transactions: float, total_us: float | None) -> TypeFigures:
+    p50_us, p99_us = (type_totals.durations.quantile_us(share) for share in (0.5, 0.99))
     return TypeFigures(
         name=name,
-        templates=one.templates,
-        count=one.count,
-        share=one.count / transactions,
-        time_share=one.statement_us / total_us if total_us else None,
-        statements=one.statements / one.count,
-        statements_max=one.statements_max,
-        reads_only=one.reads_only,
-        rollback_ratio=one.rolled_back / one.count,
-        mean_ms=one.statement_us / one.count / 1000 if total_us else None,
+        templates=type_totals.templates,
+        count=type_totals.count,
+        share=type_totals.count / transactions,
+        time_share=type_totals.statement_us / total_us if total_us else None,
+        statements=type_totals.statements / type_totals.count,
+        statements_max=type_totals.statements_max,
+        reads_only=type_totals.reads_only,
+        rollback_ratio=type_totals.rolled_back / type_totals.count,
+        mean_ms=type_totals.statement_us / type_totals.count / 1000 if total_us else None,
         p50_ms=None if p50_us is None or not total_us else p50_us / 1000,
         p99_ms=None if p99_us is None or not total_us else p99_us / 1000,
-        rows_examined=one.rows_examined / one.count if total_us else None,
-        rows_affected=one.rows_affected / one.count if total_us else None,
+        rows_examined=type_totals.rows_examined / type_totals.count if total_us else None,
+        rows_affected=type_totals.rows_affected / type_totals.count if total_us else None,
     )
 
 
@@ -174,20 +178,20 @@ def _others(types: Sequence[TypeTotals], transactions: float, total_us: float | 
     return _type(together, "other", transactions, total_us).model_copy(update={"types_count": len(types)})
 
 
-def _arrivals(found: Arrivals | None, log: EventLog) -> ArrivalFigures | None:
-    if found is None:
+def _arrivals(arrivals: Arrivals | None, log: EventLog) -> ArrivalFigures | None:
+    if arrivals is None:
         return None
-    step_s = 1 if found.duration_s < 5 * _MINUTE_S else minutes_step_s(found.duration_s)
-    coarse_s = max(one.resolution_us for one in log.sources) / _SECOND_US
-    dispersion = {window: found.dispersion(window) for window in WINDOWS_S if window >= coarse_s}
+    step_s = 1 if arrivals.duration_s < 5 * _MINUTE_S else minutes_step_s(arrivals.duration_s)
+    coarse_s = max(source.resolution_us for source in log.sources) / _SECOND_US
+    dispersion = {window: arrivals.dispersion(window) for window in WINDOWS_S if window >= coarse_s}
     return ArrivalFigures(
-        first_unix_s=found.first_unix_s,
-        duration_s=found.duration_s,
-        mean_tps=found.mean_tps,
-        p99_tps=found.p99_tps(),
-        peak_tps=found.peak_tps(),
+        first_unix_s=arrivals.first_unix_s,
+        duration_s=arrivals.duration_s,
+        mean_tps=arrivals.mean_tps,
+        p99_tps=arrivals.p99_tps(),
+        peak_tps=arrivals.peak_tps(),
         step_s=step_s,
-        steps_tps=tuple(found.steps_tps(step_s).round(3).tolist()),
+        steps_tps=tuple(arrivals.steps_tps(step_s).round(3).tolist()),
         dispersion={window: value for window, value in dispersion.items() if value is not None},
     )
 
@@ -279,33 +283,33 @@ def source_doubts(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
     A log whose fastest statement took a millisecond or more was written with a threshold (`long_query_time`,
     `min_examined_row_limit`): point queries, COMMIT and BEGIN take less on any server. It is the tail of the load.
     """
-    timed = [one for one in sources if one.query_us_min is not None]
+    timed = [source for source in sources if source.query_us_min is not None]
     entries = sum(one.entries_count for one in timed)
     if timed and entries >= _ENTRIES_MIN:
         fastest_us = min(one.query_us_min or 0 for one in timed)
         if fastest_us >= _FAST_US:
             yield _doubt("slow-statements-only", is_refusal=True, figures={"fastest_ms": fastest_us / 1000})
-    yield from _of_binary_logs([one for one in sources if one.format == "binlog"])
-    limits = sorted({limit for one in sources for limit in one.rate_limits if limit > 1})
+    yield from _of_binary_logs([source for source in sources if source.format == "binlog"])
+    limits = sorted({limit for source in sources for limit in source.rate_limits if limit > 1})
     if limits:
         yield _doubt("sampled", figures={"one_in": limits[-1]})
-    if any(one.entries_count for one in sources) and not timed:
+    if any(source.entries_count for source in sources) and not timed:
         yield _doubt("no-durations")
-    if any(one.resolution_us >= _SECOND_US for one in sources):
+    if any(source.resolution_us >= _SECOND_US for source in sources):
         yield _doubt("times-in-seconds")
-    if any(one.first_us is None and one.entries_count for one in sources):
+    if any(source.first_us is None and source.entries_count for source in sources):
         yield _doubt("no-times")
     yield from _of_damaged_files(sources)
-    damaged, read = sum(one.damaged_count for one in sources), sum(one.entries_count for one in sources)
+    damaged, read = sum(source.damaged_count for source in sources), sum(source.entries_count for source in sources)
     if damaged:
         yield _doubt("entries-damaged", figures={"damaged_count": damaged, "entries_count": damaged + read})
-    if cut := sum(one.cut_count for one in sources):
+    if cut := sum(source.cut_count for source in sources):
         yield _doubt("statements-cut", figures={"cut_count": cut})
     yield from _overlaps(sources)
 
 
 def _of_damaged_files(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
-    faults = [(one.name, one.fault) for one in sources if one.fault is not None]
+    faults = [(source.name, source.fault) for source in sources if source.fault is not None]
     if faults:
         first, fault = faults[0]
         figures: dict[str, float | str] = {"damaged_count": len(faults), "files_count": len(sources)}
@@ -316,13 +320,15 @@ def _of_damaged_files(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
 def _of_binary_logs(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
     if sources:
         yield _doubt("writes-only", is_refusal=True)
-    if any(one.flavour == "mariadb" for one in sources):
+    if any(source.flavour == "mariadb" for source in sources):
         yield _doubt("no-sessions")
 
 
 def _overlaps(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
     """Rotated files of one server follow each other. Files that overlap are of several servers, or copies."""
-    spans = sorted((one.first_us, one.last_us, one.name) for one in sources if one.first_us and one.last_us)
+    spans = sorted(
+        (source.first_us, source.last_us, source.name) for source in sources if source.first_us and source.last_us
+    )
     for (_, before_us, first), (from_us, _, second) in itertools.pairwise(spans):
         if from_us < before_us - _SECOND_US:
             yield _doubt("files-overlap", figures={"first": first, "second": second})

@@ -209,7 +209,7 @@ class Catalog:
         key = (schema.lower(), name.lower())
         if key in self._columns:
             return key
-        alike = [one for one in self._columns if one[1] == key[1] and (not key[0] or not one[0])]
+        alike = [column for column in self._columns if column[1] == key[1] and (not key[0] or not column[0])]
         return alike[0] if len(alike) == 1 else key
 
     def has(self, table: TableKey, column: str) -> bool:
@@ -233,18 +233,18 @@ class InsertKeys:
     """
 
     def __init__(self, schema: SchemaFacts) -> None:
-        self._tables = {one.key: one for one in schema.tables}
+        self._tables = {table.key: table for table in schema.tables}
 
     def catalog(self) -> Catalog:
         """Their columns."""
-        return Catalog({key: tuple(column.name for column in one.columns) for key, one in self._tables.items()})
+        return Catalog({key: tuple(column.name for column in table.columns) for key, table in self._tables.items()})
 
     def required(self, table: TableKey) -> tuple[str, ...]:
         """Columns that an INSERT must give a value, in lower case."""
         return tuple(
-            one.name.lower()
-            for one in self._tables[table].columns
-            if not (one.is_nullable or one.has_default or one.is_auto_increment or one.is_generated)
+            column.name.lower()
+            for column in self._tables[table].columns
+            if not (column.is_nullable or column.has_default or column.is_auto_increment or column.is_generated)
         )
 
     def unique(self, table: TableKey) -> tuple[tuple[str, ...], ...]:
@@ -260,8 +260,8 @@ class InsertKeys:
     def references(self) -> dict[ColumnKey, ColumnKey]:
         """By column of a foreign key of one column, what it refers to."""
         return {
-            (key, one.columns[0].lower()): (one.parent, one.references[0].lower())
+            (key, foreign_key.columns[0].lower()): (foreign_key.parent, foreign_key.references[0].lower())
             for key, facts in self._tables.items()
-            for one in facts.foreign_keys
-            if len(one.columns) == 1
+            for foreign_key in facts.foreign_keys
+            if len(foreign_key.columns) == 1
         }

@@ -101,8 +101,8 @@ def numbered(text: str) -> str:
     """The text with a name for each literal: `:p0`, `:p1`, …; a folded list is `(:p2)`."""
     names = iter(range(text.count("?") + text.count("...")))
 
-    def name(found: re.Match[str]) -> str:
-        return f":p{next(names)}" if found[0] == "?" else f"(:p{next(names)})"
+    def name(match: re.Match[str]) -> str:
+        return f":p{next(names)}" if match[0] == "?" else f"(:p{next(names)})"
 
     return _LITERAL.sub(name, text)
 
@@ -166,7 +166,7 @@ def _inserted(node: exp.Expr, values: exp.Values) -> str | None:
     row = node.parent
     if schema is None or not isinstance(row, exp.Tuple):
         return None
-    names = [one.name for one in schema.expressions]
+    names = [expression.name for expression in schema.expressions]
     place = row.expressions.index(node)
     return names[place] if place < len(names) and len(row.expressions) == len(names) else None
 
@@ -207,4 +207,4 @@ def _fold_lists(tree: exp.Expr) -> None:
 
 
 def _are_placeholders(nodes: list[exp.Expr]) -> bool:
-    return all(isinstance(one, exp.Placeholder) for one in nodes)
+    return all(isinstance(node, exp.Placeholder) for node in nodes)

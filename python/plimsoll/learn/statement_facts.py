@@ -90,7 +90,7 @@ def statement_facts(text: str, slots_count: int, schema: str, catalog: Catalog) 
         if qualifier:
             table = places.get(qualifier.lower())
             return None if table is None else (table, name.lower())
-        having = [one for one in tables if catalog.has(one, name)] or (tables if len(tables) == 1 else ())
+        having = [table for table in tables if catalog.has(table, name)] or (tables if len(tables) == 1 else ())
         return (having[0], name.lower()) if len(having) == 1 else None
 
     slots = tuple(slots_in(tree, slots_count))
@@ -99,16 +99,16 @@ def statement_facts(text: str, slots_count: int, schema: str, catalog: Catalog) 
     if insert is not None and named is None and tables and isinstance(tree.expression, exp.Values):
         columns = catalog.columns(tables[0])
         slots = tuple(_by_position(tree, slots, columns))
-        named = exp.Schema(this=insert.this, expressions=[exp.to_identifier(one, quoted=True) for one in columns])
+        named = exp.Schema(this=insert.this, expressions=[exp.to_identifier(column, quoted=True) for column in columns])
         insert.set("this", named)
     return StatementFacts(
         tree=tree,
         tables=tables,
         slots=slots,
-        columns=tuple(None if one.column is None else resolve(one.column, one.qualifier) for one in slots),
+        columns=tuple(None if slot.column is None else resolve(slot.column, slot.qualifier) for slot in slots),
         selected=tuple(_selected(tree, resolve)),
         inserts_into=tables[0] if insert is not None and tables else None,
-        inserted=tuple(one.name.lower() for one in named.expressions) if named is not None else (),
+        inserted=tuple(expression.name.lower() for expression in named.expressions) if named is not None else (),
         added=frozenset(_added(tree, resolve)),
     )
 
@@ -126,20 +126,20 @@ def _by_position(tree: exp.Expr, slots: tuple[Slot, ...], columns: tuple[str, ..
 
 def _selected(tree: exp.Expr, resolve: Resolve) -> list[Selected]:
     found = []
-    for one in tree.expressions if isinstance(tree, exp.Select) else ():
-        column = one.this if isinstance(one, exp.Alias) else one
+    for expression in tree.expressions if isinstance(tree, exp.Select) else ():
+        column = expression.this if isinstance(expression, exp.Alias) else expression
         if isinstance(column, exp.Column) and (key := resolve(column.name, column.table)):
-            found.append(Selected(key, one.alias_or_name))
+            found.append(Selected(key, expression.alias_or_name))
     return found
 
 
 def _added(tree: exp.Expr, resolve: Resolve) -> list[ColumnKey]:
     """Of `SET c = c + …`, or minus."""
     found = []
-    for one in tree.expressions if isinstance(tree, exp.Update) else ():
-        if not isinstance(one, exp.EQ) or not isinstance(one.expression, exp.Add | exp.Sub):
+    for expression in tree.expressions if isinstance(tree, exp.Update) else ():
+        if not isinstance(expression, exp.EQ) or not isinstance(expression.expression, exp.Add | exp.Sub):
             continue
-        column, old = one.this, one.expression.this
+        column, old = expression.this, expression.expression.this
         is_own = isinstance(column, exp.Column) and isinstance(old, exp.Column) and column.name == old.name
         if is_own and (key := resolve(column.name, column.table)):
             found.append(key)
@@ -185,8 +185,11 @@ def report_in_one_schema(report: LogReport, schemas: Mapping[int, str], catalog:
     """
     if not catalog.other_names:
         return report
-    texts = {one.template: _text(one.text, schemas.get(one.template, ""), catalog) for one in report.templates}
-    templates = tuple(one.model_copy(update={"text": texts[one.template]}) for one in report.templates)
+    texts = {
+        template.template: _text(template.text, schemas.get(template.template, ""), catalog)
+        for template in report.templates
+    }
+    templates = tuple(template.model_copy(update={"text": texts[template.template]}) for template in report.templates)
     return report.model_copy(update={"templates": templates})
 
 

@@ -70,7 +70,7 @@ class MadeTable:
 
     def column(self, name: str) -> ColumnFacts:
         """The facts of a column, whose name is in lower case."""
-        return next(one for one in self.facts.columns if one.name.lower() == name)
+        return next(column for column in self.facts.columns if column.name.lower() == name)
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ class Keys:
         free = [name for name in names if name not in table.values]
         if len(names) == 1:
             return bool(free) and self._single(table, names[0], is_primary=is_primary)
-        if len(free) == len(names) and all(kind_of(table.column(one)) in ("integer", "choice") for one in names):
+        if len(free) == len(names) and all(kind_of(table.column(name)) in ("integer", "choice") for name in names):
             return self._together(table, index, names, is_primary=is_primary)
         own = [name for name in free if self._parent(table, name) is None]
         others = [name for name in own if kind_of(table.column(name)) not in ("integer", "choice")]
@@ -165,9 +165,9 @@ class Keys:
 def _sizes(table: MadeTable, index: IndexFacts, columns: Sequence[ColumnFacts]) -> tuple[list[int], list[int], bool]:
     """Sizes and spans for `digits`, and whether they are known; the largest one shrinks with the rows."""
     before = max(table.rows_before, 1)
-    counts = [len(one.members) or one.distinct_count for one in columns]
-    is_known = len(index.prefix_counts) == len(columns) or all(one is not None for one in counts)
-    rest = before / math.prod(one for one in counts if one is not None)
+    counts = [len(column.members) or column.distinct_count for column in columns]
+    is_known = len(index.prefix_counts) == len(columns) or all(count is not None for count in counts)
+    rest = before / math.prod(count for count in counts if count is not None)
     even = max(1, round(rest ** (1 / max(counts.count(None), 1))))
     sizes: list[int] = []
     left = float(before)
@@ -287,7 +287,7 @@ def _single_key(table: TableFacts) -> ColumnFacts | None:
     if table.primary_key is None or len(table.primary_key.columns) != 1:
         return None
     name = table.primary_key.columns[0].lower()
-    return next((one for one in table.columns if one.name.lower() == name), None)
+    return next((column for column in table.columns if column.name.lower() == name), None)
 
 
 def _singular(name: str) -> set[str]:

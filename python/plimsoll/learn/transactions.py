@@ -181,8 +181,8 @@ def folded(templates: Sequence[int]) -> Templates:
 def _without_runs(templates: list[int], length: int) -> list[int]:
     """Each run of equal blocks of a length once."""
     kept: list[int] = []
-    for one in templates:
-        kept.append(one)
+    for template in templates:
+        kept.append(template)
         if kept[-length:] == kept[-2 * length : -length]:
             del kept[-length:]
     return kept
@@ -252,8 +252,8 @@ class TypeCounter:
         parts: dict[Templates, list[pl.DataFrame]] = {}
         for (templates,), part in begun.select("templates", "start_us", "weight").group_by("templates"):
             parts.setdefault(self._folded[tuple(templates)], []).append(part)
-        for key, found in parts.items():
-            together = pl.concat(found)
+        for key, begun_parts in parts.items():
+            together = pl.concat(begun_parts)
             self._types[key].arrivals.add(together["start_us"].to_numpy(), together["weight"].to_numpy())
 
     def _add(self, templates: Templates, row: dict[str, float]) -> None:
@@ -340,7 +340,7 @@ class Structure:
 
     def inside(self, place: int) -> tuple[Loop, ...]:
         """The loops around a statement, the outermost first."""
-        return tuple(one for one in self.loops if one.begin <= place < one.end)
+        return tuple(loop for loop in self.loops if loop.begin <= place < loop.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,7 +417,7 @@ class _Walk:
     def span(self, place: int, end: int, loops: tuple[Loop, ...], rounds: tuple[int, ...], index: int) -> int | None:
         """Places `place` to `end`; the index in the transaction behind them, None where they do not fit."""
         while place < end:
-            loop = next((one for one in loops if one.begin == place), None)
+            loop = next((loop for loop in loops if loop.begin == place), None)
             if loop is not None:
                 after = self._rounds(loop, loops, rounds, index)
                 if after is None:

@@ -153,18 +153,18 @@ class Sources:
             return Source(kind="key", generator=self._new(column), distribution=told)
         return Source(kind="key", generator={"generate": "hex", "length": 32}, distribution=told, assumed="made-up")
 
-    def _chosen(self, found: Distribution, domain: Domain, column: ColumnKey) -> dict[str, Any]:
+    def _chosen(self, distribution: Distribution, domain: Domain, column: ColumnKey) -> dict[str, Any]:
         """The generator of a column's values, with the distribution that was found."""
         generator = dict(domain.generator)
         if generator["generate"] == "choice":
-            return _weighed(generator, found)
-        if generator["generate"] not in _DISTRIBUTED or found.kind == "uniform":
+            return _weighed(generator, distribution)
+        if generator["generate"] not in _DISTRIBUTED or distribution.kind == "uniform":
             return generator
-        if found.kind == "recent":
-            zipfian = {"kind": "zipfian", "exponent": min(found.exponent, 10.0)}
+        if distribution.kind == "recent":
+            zipfian = {"kind": "zipfian", "exponent": min(distribution.exponent, 10.0)}
             return {**self._new(column), "generate": "recent", "distribution": zipfian}
-        shares = found.shares if found.kind == "hot" else (1.0,)
-        hot = {"kind": "hot", "shares": list(shares), "exponent": round(found.exponent, 3)}
+        shares = distribution.shares if distribution.kind == "hot" else (1.0,)
+        hot = {"kind": "hot", "shares": list(shares), "exponent": round(distribution.exponent, 3)}
         return generator | {"distribution": hot}
 
 
@@ -176,14 +176,14 @@ def _one_of(generator: Mapping[str, Any], counts: Sequence[int]) -> dict[str, An
     return {"generate": "choice", "values": [one for one, _ in pairs], "weights": [one for _, one in pairs]}
 
 
-def _weighed(generator: dict[str, Any], found: Distribution) -> dict[str, Any]:
+def _weighed(generator: dict[str, Any], distribution: Distribution) -> dict[str, Any]:
     """One of a few made-up values: the first ones as often as the most frequent that were seen."""
     values = generator["values"]
-    shares = {"hot": found.shares, "constant": (1.0,)}.get(found.kind)
+    shares = {"hot": distribution.shares, "constant": (1.0,)}.get(distribution.kind)
     if shares is None:
         return {key: value for key, value in generator.items() if key != "weights"}
     count = min(len(values), len(shares))
-    return generator | {"values": values[:count], "weights": [max(one, 1e-6) for one in shares[:count]]}
+    return generator | {"values": values[:count], "weights": [max(share, 1e-6) for share in shares[:count]]}
 
 
 def member_source(values: Sequence[Value], count: int) -> Source:
@@ -275,7 +275,7 @@ class Choices:
     def counts(self, values: Sequence[Value]) -> list[int]:
         """How often each was seen; what is none of them is not counted."""
         seen = Counter(str(value) for kind, value in values if kind in ("int", "text"))
-        return [seen[one] for one in self.values]
+        return [seen[value] for value in self.values]
 
 
 def column_choices(schema: SchemaFacts, types: Sequence[LearnedType]) -> dict[ColumnKey, Choices]:

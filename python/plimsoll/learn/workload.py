@@ -70,12 +70,12 @@ def learned_transaction(
         unlike_ratio=learned.unlike_count / max(len(learned.seen) + learned.unlike_count, 1),
         loops=tuple(
             LoopProfile(
-                first=one.begin + 1,
-                last=one.end,
-                rounds=dict(learned.rounds[one]),
-                items_of=writer.lists.name(learned.items.loops.get(one)),
+                first=loop.begin + 1,
+                last=loop.end,
+                rounds=dict(learned.rounds[loop]),
+                items_of=writer.lists.name(learned.items.loops.get(loop)),
             )
-            for one in structure.loops
+            for loop in structure.loops
         ),
         lists=tuple(writer.lists.told),
         statement=tuple(told for _, told in statements),
@@ -177,9 +177,9 @@ class StatementWriter:
         )
         return found, profile
 
-    def _member(self, place: int, one: LearnedStatement) -> str | None:
+    def _member(self, place: int, learned_statement: LearnedStatement) -> str | None:
         """The name of the value that says which of a family runs."""
-        if len(one.members) == 1:
+        if len(learned_statement.members) == 1:
             return None
         key = Place(place, MEMBER)
         relation = self.learned.relations.get(key)
@@ -189,15 +189,17 @@ class StatementWriter:
             )
             return self._named[relation.of]
         name = f"m{place + 1}"
-        self._draw(key, name, member_source(self.learned.values(key), len(one.members)), None)
+        self._draw(key, name, member_source(self.learned.values(key), len(learned_statement.members)), None)
         return name
 
-    def _row(self, place: int, one: LearnedStatement, new_keys: frozenset[str]) -> list[tuple[str, Written]]:
+    def _row(
+        self, place: int, learned_statement: LearnedStatement, new_keys: frozenset[str]
+    ) -> list[tuple[str, Written]]:
         """The columns of an INSERT of several rows; those of unknown literals as the table's rows are made."""
-        table, columns = one.facts.inserts_into, one.facts.inserted
+        table, columns = learned_statement.facts.inserts_into, learned_statement.facts.inserted
         assert table is not None, "an INSERT has a table"
         row: list[tuple[str, Written]] = []
-        is_known = one.width == len(columns)
+        is_known = learned_statement.width == len(columns)
         for part, column in enumerate(columns):
             key, place_of = (table, column), Place(place, 0, part)
             if is_known:
@@ -207,14 +209,14 @@ class StatementWriter:
                 row.append((column, self._draw(place_of, name, self.sources.of_column(key), key)))
         return row
 
-    def _more(self, place: int, one: LearnedStatement) -> list[tuple[str, Written]]:
+    def _more(self, place: int, learned_statement: LearnedStatement) -> list[tuple[str, Written]]:
         """Columns without NULL that an INSERT leaves to their defaults, which made tables do not have."""
-        table = one.facts.inserts_into
-        if table is None or not one.facts.inserted:
+        table = learned_statement.facts.inserts_into
+        if table is None or not learned_statement.facts.inserted:
             return []
         found: list[tuple[str, Written]] = []
         for number, column in enumerate(self.keys.required(table)):
-            if column in one.facts.inserted:
+            if column in learned_statement.facts.inserted:
                 continue
             key, name = (table, column), f"d{place + 1}_{number + 1}"
             found.append((column, self._draw(Place(place, -2, number), name, self.sources.of_column(key), key)))
@@ -345,7 +347,7 @@ class StatementWriter:
 
     def _kept(self, place: int) -> dict[str, str]:
         """What later statements need of a statement's first row; found before those are written."""
-        wanted = [one for one in self.learned.rows.values() if one.statement == place]
+        wanted = [row for row in self.learned.rows.values() if row.statement == place]
         outputs = list(dict.fromkeys(one.output for one in wanted))
         kept = self._keeps.setdefault(place, {})
         for output in outputs:
@@ -429,20 +431,20 @@ class NewKeys:
     keys: InsertKeys
     fresh: set[Place] = field(default_factory=set)
 
-    def columns(self, place: int, one: LearnedStatement, named: Collection[Place]) -> frozenset[str]:
+    def columns(self, place: int, learned_statement: LearnedStatement, named: Collection[Place]) -> frozenset[str]:
         """Of an INSERT: the columns that must have a value which no row has.
 
         Args:
             place: Of the statement.
-            one: The statement.
+            learned_statement: The statement.
             named: Places of values that are written before it.
         """
-        facts = one.facts
+        facts = learned_statement.facts
         if facts.inserts_into is None or _takes_any_key(facts.tree):
             return frozenset()
         drawn, items = set[str](), set[str]()
-        if one.is_rows:
-            parts = enumerate(facts.inserted) if one.width == len(facts.inserted) else ()
+        if learned_statement.is_rows:
+            parts = enumerate(facts.inserted) if learned_statement.width == len(facts.inserted) else ()
             places = {column: Place(place, 0, part) for part, column in parts}
         else:
             places = {
@@ -529,7 +531,7 @@ class _ForBoth(MySQL.Generator):  # type: ignore[misc, valid-type]  # made by sq
             call: str = self.function_fallback_sql(expression)
             return call
         sides = (expression.this, expression.expression)
-        first, second = (exp.paren(one) if isinstance(one, exp.Binary | exp.Unary) else one for one in sides)
+        first, second = (exp.paren(side) if isinstance(side, exp.Binary | exp.Unary) else side for side in sides)
         return f"{self.sql(first)} REGEXP {self.sql(second)}"
 
 
@@ -554,8 +556,8 @@ def _add_columns(tree: exp.Expr, named: Sequence[str], more: Sequence[tuple[str,
         return
     schema = tree.this
     schema.set("expressions", [*schema.expressions, *(_name(column) for column, _ in more)])
-    for one in values.expressions:
-        one.set("expressions", [*one.expressions, *(_node(value) for _, value in more)])
+    for expression in values.expressions:
+        expression.set("expressions", [*expression.expressions, *(_node(value) for _, value in more)])
 
 
 def _name(column: str) -> exp.Identifier:

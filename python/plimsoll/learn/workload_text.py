@@ -125,9 +125,9 @@ def _check(fidelity: Fidelity) -> Any:
     table.add("connections", how.connections)
     table.add("duration_s", how.duration_s)
     figures = tomlkit.array()
-    for one in kinds_of(fidelity):
+    for kind in kinds_of(fidelity):
         entry = tomlkit.inline_table()
-        for key, value in one.model_dump(exclude_none=True).items():
+        for key, value in kind.model_dump(exclude_none=True).items():
             entry.append(key, round(value, _DIGITS) if isinstance(value, float) else value)
         figures.append(entry)
     table.add("figures", figures.multiline(multiline=True))

@@ -55,7 +55,9 @@ def blocks_in_order(spec: StudySpec) -> Iterator[tuple[int, SystemSpec]]:
     for repetitions, group in _visits(spec):
         for repetition in repetitions:
             systems = system_order(spec.system, seed=study.seed, repetition=repetition)
-            yield from ((repetition, one) for one in systems if len(environments) < 2 or one.environment == group)
+            yield from (
+                (repetition, system) for system in systems if len(environments) < 2 or system.environment == group
+            )
 
 
 def round_of(spec: StudySpec, repetition: int) -> int:
@@ -70,11 +72,14 @@ def _visits(spec: StudySpec) -> Iterator[tuple[Sequence[int], str | None]]:
         yield repetitions, None
     elif spec.study.switch == "hand":
         for number in range(spec.study.blocks_count):
-            own = [one for one in repetitions if round_of(spec, one) == number]
+            own = [repetition for repetition in repetitions if round_of(spec, repetition) == number]
             yield from ((own, name) for name in environments)
     else:
-        for one in repetitions:
-            yield from (((one,), name) for name in system_order(environments, seed=spec.study.seed, repetition=one))
+        for repetition in repetitions:
+            yield from (
+                ((repetition,), name)
+                for name in system_order(environments, seed=spec.study.seed, repetition=repetition)
+            )
 
 
 def cell_order(cells: Sequence[Item], *, seed: int, repetition: int) -> list[Item]:

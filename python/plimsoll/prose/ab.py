@@ -37,10 +37,10 @@ def plan_words(sides: Sequence[str], *, load: str, limit_s: float, took_turns: b
 
 def ab_lines(answer: AbAnswer) -> Iterator[str]:
     """How each side compares with the first one, what would decide it where that is open, and each side's figures."""
-    for one in answer.comparisons:
-        yield f"{_compared(one, bears=answer.objective_ms_p99 is not None)}, {format_duration(answer.duration_s)}"
-    undecided = [one for one in answer.comparisons if one.verdict.is_open]
-    if any(one.verdict is RatioVerdict.DISTURBED for one in answer.comparisons):
+    for comparison in answer.comparisons:
+        yield f"{_compared(comparison, bears=answer.objective_ms_p99 is not None)}, {format_duration(answer.duration_s)}"
+    undecided = [comparison for comparison in answer.comparisons if comparison.verdict.is_open]
+    if any(comparison.verdict is RatioVerdict.DISTURBED for comparison in answer.comparisons):
         yield (
             "The machine was busier beside one of the sides, so that this says nothing about them: measure again when"
             " it has nothing else to do."
@@ -53,28 +53,28 @@ def ab_lines(answer: AbAnswer) -> Iterator[str]:
             "Servers that run already are not frozen: each was loaded in short runs of its own, in random order, so the"
             " noise of the machines is in these figures."
         )
-    width = max((len(one.name) for one in answer.sides), default=0)
-    yield from (_side(one, width) for one in answer.sides)
+    width = max((len(side.name) for side in answer.sides), default=0)
+    yield from (_side(side, width) for side in answer.sides)
 
 
-def _compared(one: AbComparison, *, bears: bool) -> str:
+def _compared(ab_comparison: AbComparison, *, bears: bool) -> str:
     """Two sides, the faster one first."""
-    ratio, high, low = one.ratio, one.system, one.base
+    ratio, high, low = ab_comparison.ratio, ab_comparison.system, ab_comparison.base
     if ratio.value < 1:
         ratio, high, low = ratio.inverted, low, high
     low = shorter(low, high)
     inside = _interval(ratio)
-    if one.verdict is RatioVerdict.EQUAL:
+    if ab_comparison.verdict is RatioVerdict.EQUAL:
         alike = "bear the same load" if bears else "are equally fast"
-        return f"{high} and {low} {alike} within {plain_percent(one.equal_within)}{_of(ratio)}"
+        return f"{high} and {low} {alike} within {plain_percent(ab_comparison.equal_within)}{_of(ratio)}"
     how = "bears {} times the load of" if bears else "is {} times as fast as"
-    return f"{_how_sure(one)}{high} {how.format(_times(ratio.value))} {low}{inside}"
+    return f"{_how_sure(ab_comparison)}{high} {how.format(_times(ratio.value))} {low}{inside}"
 
 
-def _how_sure(one: AbComparison) -> str:
-    if one.grade is not Grade.MEASURED:
-        return "indicated: " if one.grade is Grade.INDICATED else "disturbed: "
-    return "undecided: " if one.verdict.is_open else ""
+def _how_sure(ab_comparison: AbComparison) -> str:
+    if ab_comparison.grade is not Grade.MEASURED:
+        return "indicated: " if ab_comparison.grade is Grade.INDICATED else "disturbed: "
+    return "undecided: " if ab_comparison.verdict.is_open else ""
 
 
 def _of(ratio: Estimate) -> str:
@@ -96,17 +96,17 @@ def _times(value: float, beside: Estimate | None = None) -> str:
     return f"{value:.{3 if (value if beside is None else beside.value) < _CLOSE else 2}f}"
 
 
-def _open(one: AbComparison, answer: AbAnswer) -> str:
+def _open(ab_comparison: AbComparison, answer: AbAnswer) -> str:
     """What is not known of two sides, and what such a measurement could have told."""
     bears = answer.objective_ms_p99 is not None
-    so_many = counted(one.rounds, "pair" if bears else repeat_noun(is_duet=answer.took_turns))
+    so_many = counted(ab_comparison.rounds, "pair" if bears else repeat_noun(is_duet=answer.took_turns))
     so_many += " of ramps" if bears else ""
-    name = f"{one.system} against {shorter(one.base, one.system)}: "
+    name = f"{ab_comparison.system} against {shorter(ab_comparison.base, ab_comparison.system)}: "
     start = name if len(answer.comparisons) > 1 else ""
-    if one.smallest_decided is None:
-        fewest = f"; {'six' if bears else 'three'} are the fewest" if one.rounds < 6 else ""
+    if ab_comparison.smallest_decided is None:
+        fewest = f"; {'six' if bears else 'three'} are the fewest" if ab_comparison.rounds < 6 else ""
         return f"{start}{so_many} cannot tell it from chance{fewest}."
-    least = effect(one.smallest_decided)
+    least = effect(ab_comparison.smallest_decided)
     return (
         f"{start}Either may {'bear more' if bears else 'be the faster one'}. With this spread, {so_many} decide a"
         f" measured difference of {least if least.startswith('more') else f'{least} or more'}."
@@ -126,24 +126,24 @@ def _surer(answer: AbAnswer) -> str:
     return f"If the ratio stays, about --for {needed / 60:.0f}m would decide it"
 
 
-def _side(one: AbSide, width: int) -> str:
+def _side(ab_side: AbSide, width: int) -> str:
     """A side's own figures, its name in a column of so many characters."""
-    if one.knee_tps is not None:
-        return f"  {one.name:{width}}  {_borne(one)}{_lost(one)}"
-    if one.throughput_tps is None:
-        return f"  {one.name:{width}}  nothing was measured"
-    p99 = "" if one.response_ms_p99 is None else f"  p99 {format_ms(one.response_ms_p99)}"
-    return f"  {one.name:{width}}  {format_rate(one.throughput_tps.value):>10}{p99}{_lost(one)}"
+    if ab_side.knee_tps is not None:
+        return f"  {ab_side.name:{width}}  {_borne(ab_side)}{_lost(ab_side)}"
+    if ab_side.throughput_tps is None:
+        return f"  {ab_side.name:{width}}  nothing was measured"
+    p99 = "" if ab_side.response_ms_p99 is None else f"  p99 {format_ms(ab_side.response_ms_p99)}"
+    return f"  {ab_side.name:{width}}  {format_rate(ab_side.throughput_tps.value):>10}{p99}{_lost(ab_side)}"
 
 
-def _borne(one: AbSide) -> str:
+def _borne(ab_side: AbSide) -> str:
     """The rate that it held, and where its answers were late."""
-    assert one.knee_tps is not None, "checked by the caller"
-    held = "no rate was seen to hold" if one.held_tps is None else f"holds at least {format_rate(one.held_tps)}"
-    return f"{held}  most answers late from {format_rate(one.knee_tps)} on"
+    assert ab_side.knee_tps is not None, "checked by the caller"
+    held = "no rate was seen to hold" if ab_side.held_tps is None else f"holds at least {format_rate(ab_side.held_tps)}"
+    return f"{held}  most answers late from {format_rate(ab_side.knee_tps)} on"
 
 
-def _lost(one: AbSide) -> str:
+def _lost(ab_side: AbSide) -> str:
     """What it may lose of committed transactions, and by which settings; empty for nothing."""
-    causes = ", ".join(f"{name} = {value}" for name, value in one.settings_causing_loss)
-    return f"  {one.durability} ({causes})" if causes else ""
+    causes = ", ".join(f"{name} = {value}" for name, value in ab_side.settings_causing_loss)
+    return f"  {ab_side.durability} ({causes})" if causes else ""

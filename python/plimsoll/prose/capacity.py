@@ -107,86 +107,86 @@ def bracket_words(low_tps: float, high_tps: float) -> str:
 
 
 def capacity_sentences(
-    found: Capacity, warnings: Sequence[TrialWarning] = (), disturbance: Disturbance | None = None
+    capacity: Capacity, warnings: Sequence[TrialWarning] = (), disturbance: Disturbance | None = None
 ) -> Iterator[str]:
     """The answer of one search, first things first.
 
     Args:
-        found: The answer.
+        capacity: The answer.
         warnings: Doubts about it, the gravest first: where the measurement was disturbed, that is what to mend first.
         disturbance: What withholds the answer; None for nothing.
     """
-    what = objective_words(found.objective)
+    what = objective_words(capacity.objective)
     if disturbance is not None:
         yield f"Disturbed: the search ran {slow_machine_words(slow_figures(disturbance))}. {ADVICE}"
-    if found.capacity_tps is None:
-        yield from _no_capacity(found, what, [one.code for one in warnings if _is_disturbance(one.code)])
+    if capacity.capacity_tps is None:
+        yield from _no_capacity(capacity, what, [warning.code for warning in warnings if _is_disturbance(warning.code)])
         return
-    count = sum(run.rate_tps is not None for run in found.runs)
-    served = "" if found.rate_connections is None else f" at {counted(found.rate_connections, 'connection')}"
+    count = sum(run.rate_tps is not None for run in capacity.runs)
+    served = "" if capacity.rate_connections is None else f" at {counted(capacity.rate_connections, 'connection')}"
     if disturbance is None:
-        yield f"Capacity: {format_rate(found.capacity_tps)}{served}, with {what}, from {counted(count, 'run')}."
-        yield _limits_sentence(found)
-        if found.far_below_sweep and (fastest := found.fastest_swept) is not None:
+        yield f"Capacity: {format_rate(capacity.capacity_tps)}{served}, with {what}, from {counted(count, 'run')}."
+        yield _limits_sentence(capacity)
+        if capacity.far_below_sweep and (fastest := capacity.fastest_swept) is not None:
             yield far_below_sentence(format_rate(fastest.throughput_tps))
     else:
-        yield f"It found {format_rate(found.capacity_tps)}{served}, with {what}: this is not the server's capacity."
-    yield from _lag(found)
+        yield f"It found {format_rate(capacity.capacity_tps)}{served}, with {what}: this is not the server's capacity."
+    yield from _lag(capacity)
 
 
-def _limits_sentence(found: Capacity) -> str:
-    if found.low is not None and found.high is not None:
-        return f"With 95 % confidence it lies between {format_rate(found.low)} and {format_rate(found.high)}."
-    if found.low is not None:
+def _limits_sentence(capacity: Capacity) -> str:
+    if capacity.low is not None and capacity.high is not None:
+        return f"With 95 % confidence it lies between {format_rate(capacity.low)} and {format_rate(capacity.high)}."
+    if capacity.low is not None:
         return (
-            f"With 95 % confidence it is at least {format_rate(found.low)}. No upper limit is known: a higher rate held"
+            f"With 95 % confidence it is at least {format_rate(capacity.low)}. No upper limit is known: a higher rate held"
             " at one time than failed at another, as on a machine that is slower for a while. Search again."
         )
-    high = "" if found.high is None else f" It is at most {format_rate(found.high)}, with 95 % confidence."
+    high = "" if capacity.high is None else f" It is at most {format_rate(capacity.high)}, with 95 % confidence."
     return f"The runs differ too much to say how low it may be: search again, with longer runs.{high}"
 
 
-def _lag(found: Capacity) -> Iterator[str]:
-    if (rate_tps := found.lag_grows_tps) is not None:
+def _lag(capacity: Capacity) -> Iterator[str]:
+    if (rate_tps := capacity.lag_grows_tps) is not None:
         yield f"From {format_rate(rate_tps)} on the lag of a replica grows, which counts as over the objective."
 
 
-def _no_capacity(found: Capacity, what: str, disturbed: Sequence[str]) -> Iterator[str]:
-    at_rates = [run for run in found.runs if run.rate_tps is not None]
-    kept = found.kept_in_closed_loop
-    if found.is_given_up:
-        yield from _given_up(found, what)
-    elif found.contradicts_sweep and kept is not None:
-        failed_tps = held_between(found.runs, found.objective)[1]
+def _no_capacity(capacity: Capacity, what: str, disturbed: Sequence[str]) -> Iterator[str]:
+    at_rates = [run for run in capacity.runs if run.rate_tps is not None]
+    kept = capacity.kept_in_closed_loop
+    if capacity.is_given_up:
+        yield from _given_up(capacity, what)
+    elif capacity.contradicts_sweep and kept is not None:
+        failed_tps = held_between(capacity.runs, capacity.objective)[1]
         yield (
             f"No capacity is known: {format_rate(failed_tps)} did not hold {what}, but"
             f" {counted(kept.connections, 'connection')} in a closed loop did {format_rate(kept.throughput_tps)} within"
             " it. At one of the two times the machine was slower: search again when it has nothing else to do."
         )
-    elif found.low is not None:
-        high = "" if found.high is None else f" and did not at {format_rate(found.high)}"
-        yield f"The search did not end: {what} held at {format_rate(found.low)}{high}."
+    elif capacity.low is not None:
+        high = "" if capacity.high is None else f" and did not at {format_rate(capacity.high)}"
+        yield f"The search did not end: {what} held at {format_rate(capacity.low)}{high}."
     elif at_rates:
         lowest_tps = min(run.rate_tps or 0.0 for run in at_rates)
         over = share_words(max(run.counted_over_ratio for run in at_rates if run.rate_tps == lowest_tps))
         lowest = f"the lowest that was measured is {format_rate(lowest_tps)}, with {over} over the objective"
         yield f"No rate was found that holds {what}: {lowest}."
         yield _advice(at_rates, disturbed)
-        yield from _lag(found)
+        yield from _lag(capacity)
     else:
         yield f"No rate was measured against {what}."
 
 
-def _given_up(found: Capacity, what: str) -> Iterator[str]:
+def _given_up(capacity: Capacity, what: str) -> Iterator[str]:
     """Of a search that ended because most runs were disturbed: what is known, what that rests on, what would help."""
-    at_rates = [run for run in found.runs if run.rate_tps is not None]
+    at_rates = [run for run in capacity.runs if run.rate_tps is not None]
     left_out = sum(run.made_again for run in at_rates)
     yield (
         f"No capacity is known: {left_out} of {counted(len(at_rates), 'run')} at rates met a disturbed machine, so that"
         " the search ended early."
     )
-    fastest = found.fastest_swept
-    yield f"The objective, {what}, {_held_words(highest_held_tps(found.runs, found.objective))}."
+    fastest = capacity.fastest_swept
+    yield f"The objective, {what}, {_held_words(highest_held_tps(capacity.runs, capacity.objective))}."
     if fastest is not None:
         p99 = "" if fastest.response_ms_p99 is None else f", p99 {format_ms(fastest.response_ms_p99)}"
         bound = "the capacity is hardly above that if the machine was quiet then"
@@ -437,18 +437,18 @@ def confirming_words(system: str, rate: str, load: LoadLike, objective: Capacity
     return f"{system}: {rate} at {counted(load.connections, 'connection')} {length}{what}"
 
 
-def confirmed_sentence(found: Confirmed, rate_unit: str = "tps") -> str:
+def confirmed_sentence(confirmed: Confirmed, rate_unit: str = "tps") -> str:
     """Whether a load that was sized held when it was offered; where that is open, what would decide it."""
-    rate, ran = format_rate(found.rate_tps, rate_unit), format_duration(found.duration_s)
-    what = "" if found.objective is None else f" with {objective_words(found.objective)}"
-    times = "" if found.response_ms_p99 is None else f", p99 response time {format_ms(found.response_ms_p99)}"
-    over = "" if found.objective is None else f", {share_words(found.over_ratio)} over the objective"
-    lost = f", {share_words(found.errors_ratio)} failed or dropped" if found.errors_ratio else ""
-    behind = "" if found.is_sustained else ", and the server did not keep up with the rate"
-    said = f"{found.system}: {rate}{what} {_CONFIRMED[found.verdict]} {ran}{times}{over}{lost}{behind}."
-    if found.verdict is not RunVerdict.UNDECIDED:
+    rate, ran = format_rate(confirmed.rate_tps, rate_unit), format_duration(confirmed.duration_s)
+    what = "" if confirmed.objective is None else f" with {objective_words(confirmed.objective)}"
+    times = "" if confirmed.response_ms_p99 is None else f", p99 response time {format_ms(confirmed.response_ms_p99)}"
+    over = "" if confirmed.objective is None else f", {share_words(confirmed.over_ratio)} over the objective"
+    lost = f", {share_words(confirmed.errors_ratio)} failed or dropped" if confirmed.errors_ratio else ""
+    behind = "" if confirmed.is_sustained else ", and the server did not keep up with the rate"
+    said = f"{confirmed.system}: {rate}{what} {_CONFIRMED[confirmed.verdict]} {ran}{times}{over}{lost}{behind}."
+    if confirmed.verdict is not RunVerdict.UNDECIDED:
         return said
-    if found.is_disturbed:
+    if confirmed.is_disturbed:
         return (
             f"{said} Something else slowed the machine for more than a tenth of that time, so that it is not known"
             " whether the server alone would hold it. Find what else ran, and run it again."

@@ -55,33 +55,33 @@ def over_budget_line(budget_s: float) -> str:
     )
 
 
-def _line(one: Interim, interval: AnytimeInterval, equal_within: float, noun: str) -> str:
-    asked, bounds = one.question, estimate_of(interval).bounds
+def _line(interim: Interim, interval: AnytimeInterval, equal_within: float, noun: str) -> str:
+    asked, bounds = interim.question, estimate_of(interval).bounds
     place = f"{asked.workload}, {asked.level.label()}"
     if asked.base is None:
         figure = format_rate(math.exp(interval.mean))
         is_known = bounds is not None and not bounds.is_vague
         known = f" (within {format_percent(math.expm1(interval.half_width))})" if is_known else ""
-        return f"{place}: {asked.system} completes {figure}{known}{_state(one, interval, noun)}"
+        return f"{place}: {asked.system} completes {figure}{known}{_state(interim, interval, noun)}"
     known = ""
     if bounds is not None and not bounds.is_vague_ratio:
         known = f" ({changes_span(bounds)})"
-    return f"{place}: {_compared(one, interval, equal_within)}{known}{_state(one, interval, noun)}"
+    return f"{place}: {_compared(interim, interval, equal_within)}{known}{_state(interim, interval, noun)}"
 
 
-def _compared(one: Interim, interval: AnytimeInterval, equal_within: float) -> str:
-    system, base = one.question.system, one.question.base
-    if one.is_decided and interval.low <= 0.0 <= interval.high:
+def _compared(interim: Interim, interval: AnytimeInterval, equal_within: float) -> str:
+    system, base = interim.question.system, interim.question.base
+    if interim.is_decided and interval.low <= 0.0 <= interval.high:
         return f"{system} and {base} are equal within {format_percent(equal_within)}"
     faster, ratio = "faster" if interval.mean >= 0 else "slower", math.expm1(interval.mean)
     return f"{system} is {format_percent(abs(ratio))} {faster} than {base}"
 
 
-def _state(one: Interim, interval: AnytimeInterval, noun: str) -> str:
-    if one.is_decided:
+def _state(interim: Interim, interval: AnytimeInterval, noun: str) -> str:
+    if interim.is_decided:
         return ", decided"
     if interval.deviation is None:
         return " so far"
-    if one.more is None:
+    if interim.more is None:
         return " so far, no decision in sight"
-    return f" so far, about {counted(one.more, f'more {noun}')} to decide"
+    return f" so far, about {counted(interim.more, f'more {noun}')} to decide"

@@ -121,7 +121,7 @@ def plain(value: float) -> str:
 
 def told_changes(changes: Sequence[Change]) -> str:
     """The same of changes as they were found."""
-    return changes_words([(one.what, one.before, one.after) for one in changes])
+    return changes_words([(change.what, change.before, change.after) for change in changes])
 
 
 def group_words(group: MissingGroup) -> str:

@@ -59,12 +59,12 @@ def verdict_word(verdict: RatioVerdict, more: str = "faster", less: str = "slowe
 
 
 def verdict_words(
-    one: Ratio, more: str, less: str, *, untestable: str = "no confidence interval", unit: str = "repetition"
+    ratio: Ratio, more: str, less: str, *, untestable: str = "no confidence interval", unit: str = "repetition"
 ) -> str:
     """A verdict for a table, with its reason or with what would decide.
 
     Args:
-        one: What is judged.
+        ratio: What is judged.
         more: What a ratio above 1 means.
         less: What one below 1 means.
         untestable: Why no test can be made, where none can.
@@ -73,10 +73,10 @@ def verdict_words(
     reasons = {
         RatioVerdict.UNTESTABLE: f": {untestable}",
         RatioVerdict.DISTURBED: ": the machine was not equally fast",
-        RatioVerdict.UNRESOLVED: further_words(one.repetitions_needed, unit),
+        RatioVerdict.UNRESOLVED: further_words(ratio.repetitions_needed, unit),
     }
-    word = verdict_word(one.verdict, more, less, f"equal within {plain_percent(one.equal_within)}")
-    return f"{word}{reasons.get(one.verdict, '')}"
+    word = verdict_word(ratio.verdict, more, less, f"equal within {plain_percent(ratio.equal_within)}")
+    return f"{word}{reasons.get(ratio.verdict, '')}"
 
 
 def further_words(needed: int | None, unit: str = "repetition") -> str:

@@ -201,12 +201,12 @@ class Capacity(Document):
     @property
     def lag_grows_tps(self) -> float | None:
         """The lowest rate at which the lag of a replica grew; None where it did at none."""
-        return min((one.rate_tps for one in self.runs if one.lag_grows and one.rate_tps is not None), default=None)
+        return min((run.rate_tps for run in self.runs if run.lag_grows and run.rate_tps is not None), default=None)
 
     @property
     def rate_connections(self) -> int | None:
         """The number of connections that served all rates; None where no rate was measured yet."""
-        return next((one.connections for one in reversed(self.runs) if one.rate_tps is not None), None)
+        return next((run.connections for run in reversed(self.runs) if run.rate_tps is not None), None)
 
 
 GIVEN_UP_FROM = 12

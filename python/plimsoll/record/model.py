@@ -535,9 +535,9 @@ def priced(price: Price | None) -> dict[str, Any]:
 
 def start_spread_s(drivers: Sequence[DriverRecord]) -> float:
     """From the first driver's start to the last one's, seconds, as far as that is known."""
-    return max((one.start_late_s or 0.0 for one in drivers), default=0.0)
+    return max((driver.start_late_s or 0.0 for driver in drivers), default=0.0)
 
 
 def start_error_s(drivers: Iterable[DriverRecord]) -> float:
     """How wrong the time between two starts can be: the two largest errors of clocks together, seconds."""
-    return sum(sorted((one.clock_error_s or 0.0 for one in drivers), reverse=True)[:2])
+    return sum(sorted((driver.clock_error_s or 0.0 for driver in drivers), reverse=True)[:2])

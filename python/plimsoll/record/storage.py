@@ -116,7 +116,11 @@ class StorageRecord(Document):
 
     def find(self, test: StorageTest, queue_depth: int) -> StorageMeasurement | None:
         """A measurement that was made; None for one that was not."""
-        found = (one for one in self.measurements if (one.test, one.queue_depth) == (test, queue_depth))
+        found = (
+            measurement
+            for measurement in self.measurements
+            if (measurement.test, measurement.queue_depth) == (test, queue_depth)
+        )
         return next(found, None)
 
 

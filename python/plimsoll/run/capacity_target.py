@@ -255,14 +255,14 @@ def system_of_study(
         system.close()
 
 
-def _why_not(found: SystemSpec) -> str | None:
+def _why_not(system_spec: SystemSpec) -> str | None:
     """What a system has that only a study can start; None where it is a plain server."""
-    replicas = found.server.replicas if found.server is not None else 0
+    replicas = system_spec.server.replicas if system_spec.server is not None else 0
     faults = {
-        f"has {found.instances} instances": found.instances > 1,
-        "has replicas": bool(replicas or found.targets),
-        "runs on another host": found.host is not None,
-        "has hooks": found.hooks is not None,
-        "is measured in an environment of its own": found.environment is not None,
+        f"has {system_spec.instances} instances": system_spec.instances > 1,
+        "has replicas": bool(replicas or system_spec.targets),
+        "runs on another host": system_spec.host is not None,
+        "has hooks": system_spec.hooks is not None,
+        "is measured in an environment of its own": system_spec.environment is not None,
     }
     return next((fault for fault, is_so in faults.items() if is_so), None)

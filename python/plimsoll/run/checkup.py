@@ -200,7 +200,7 @@ def _of_server(facts: Readiness) -> Iterator[Check]:
     yield _judged("durability", _durability(server), facts, servers.durability)
     found = ", ".join(f"{name} {variables[name]}" for name in _LIMITS if name in variables)
     yield Check(name="limits of the server", found=found or "unknown")
-    places = [one for one in facts.placements if one.shared_cpus]
+    places = [placement for placement in facts.placements if placement.shared_cpus]
     where = "share CPUs" if places else "apart" if facts.placements else "not on this machine, or not shown"
     yield _judged("client and server", where, facts, machine.shared_cpus)
 

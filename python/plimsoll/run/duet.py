@@ -335,21 +335,21 @@ class _Round:
 def own_ready(ready: Ready, side: Side) -> Ready:
     """What of the opening of connections is of one side."""
     names = side.instances
-    failures = [one for one in ready.failures if one.instance in names]
+    failures = [failure for failure in ready.failures if failure.instance in names]
     wanted = side.task.planned.connections
     return ready.model_copy(
         update={
             "failures": failures,
-            "encryptions": [one for one in ready.encryptions if one.instance in names],
+            "encryptions": [encryption for encryption in ready.encryptions if encryption.instance in names],
             "wanted_count": wanted,
-            "connections": wanted - sum(one.count for one in failures),
+            "connections": wanted - sum(failure.count for failure in failures),
         }
     )
 
 
 def own_done(done: Done, side: Side) -> Done:
     """What of the account is of one side: the length and the cost of its own turns, and what ended in them."""
-    outages = [one for one in done.outages if one.instance in side.instances]
+    outages = [outage for outage in done.outages if outage.instance in side.instances]
     user_ns, system_ns = side.client_ns
     load_s = sum(taken.row["to_s"] - taken.row["from_s"] for taken in side.taken)
     return done.model_copy(
@@ -557,12 +557,18 @@ def _of(interval: Interval, instances: set[str]) -> list[GroupInterval]:
 
 
 def _sum(groups: Iterable[GroupInterval], count: str) -> int:
-    return sum(getattr(one.counts, count) for group in groups for one in group.snapshot.transactions.values())
+    return sum(
+        getattr(transaction.counts, count) for group in groups for transaction in group.snapshot.transactions.values()
+    )
 
 
 def _response_times(groups: Iterable[GroupInterval]) -> SparseHistogram:
     """Of all transactions that completed."""
-    return merged(one.histograms.get("response") for group in groups for one in group.snapshot.transactions.values())
+    return merged(
+        transaction.histograms.get("response")
+        for group in groups
+        for transaction in group.snapshot.transactions.values()
+    )
 
 
 def _ages(groups: Iterable[GroupInterval]) -> SparseHistogram:
@@ -576,8 +582,10 @@ def _whole(group: GroupInterval, drained: Iterable[GroupInterval], besides: Iter
     errors = [other.snapshot for other in besides if _is_same(group, other)]
     snapshot = Snapshot(
         transactions={
-            name: one.model_copy(update={"histograms": merge_measures([one.histograms, *_durations(name, snapshots)])})
-            for name, one in group.snapshot.transactions.items()
+            name: transaction.model_copy(
+                update={"histograms": merge_measures([transaction.histograms, *_durations(name, snapshots)])}
+            )
+            for name, transaction in group.snapshot.transactions.items()
         },
         errors=_all_errors([group.snapshot, *errors]),
     )
@@ -586,7 +594,9 @@ def _whole(group: GroupInterval, drained: Iterable[GroupInterval], besides: Iter
 
 def _durations(transaction: str, snapshots: Iterable[Snapshot]) -> Iterator[dict[str, Histogram]]:
     """Histograms of one transaction type, by measure."""
-    return (one.transactions[transaction].histograms for one in snapshots if transaction in one.transactions)
+    return (
+        snapshot.transactions[transaction].histograms for snapshot in snapshots if transaction in snapshot.transactions
+    )
 
 
 def _is_same(group: GroupInterval, other: GroupInterval) -> bool:
@@ -595,8 +605,8 @@ def _is_same(group: GroupInterval, other: GroupInterval) -> bool:
 
 def _all_errors(snapshots: Iterable[Snapshot]) -> list[ErrorCount]:
     counts: Counter[tuple[str | None, str, int]] = Counter()
-    for one in snapshots:
-        for error in one.errors:
+    for snapshot in snapshots:
+        for error in snapshot.errors:
             counts[error.transaction, error.error_class, error.code] += error.count
     return [
         ErrorCount.model_validate({"transaction": transaction, "class": kind, "code": code, "count": count})

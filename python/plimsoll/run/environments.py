@@ -171,7 +171,9 @@ def turn_by_hand(spec: StudySpec, planned: PlannedStudy, folder: Path, environme
     number = min(round_of(spec, one.repetition) for one in missing)
     own = [one for one in missing if of[one.system] == environment and round_of(spec, one.repetition) == number]
     begun = any(
-        one.trial_id in planned.recorded for one in planned.plan.trials if round_of(spec, one.repetition) == number
+        trial.trial_id in planned.recorded
+        for trial in planned.plan.trials
+        if round_of(spec, trial.repetition) == number
     )
     if number > 0 and not begun and _measured_last(folder) == environment and len(spec.environments) > 1:
         own = []

@@ -558,14 +558,14 @@ def read_events(path: Path) -> Iterator[Stamped]:
                 continue
 
 
-def told(record: StorageRecord, one: StorageMeasurement) -> StorageMeasured:
+def told(record: StorageRecord, storage_measurement: StorageMeasurement) -> StorageMeasured:
     """The event of a measurement."""
-    both = [figures for figures in (one.read, one.write) if figures is not None]
-    timed = both if one.flush is None else [one.flush]
+    both = [figures for figures in (storage_measurement.read, storage_measurement.write) if figures is not None]
+    timed = both if storage_measurement.flush is None else [storage_measurement.flush]
     return StorageMeasured(
         name=record.name,
-        test=one.test,
-        queue_depth=one.queue_depth,
+        test=storage_measurement.test,
+        queue_depth=storage_measurement.queue_depth,
         per_s=sum(figures.per_s for figures in both),
         ms_p99=max((figures.ms_p99 for figures in timed), default=0.0),
     )

@@ -187,11 +187,11 @@ class Execution:
             first: As for `run_trial`, as are the errors raised.
             remaining: How many trials are left, these included.
         """
-        self._log.say(self._began(trials[0], self.remaining_s(remaining), systems=[one.system for one in trials]))
-        systems = [self._systems[one.system] for one in trials]
+        self._log.say(self._began(trials[0], self.remaining_s(remaining), systems=[trial.system for trial in trials]))
+        systems = [self._systems[trial.system] for trial in trials]
         tasks = [
-            self._task(one, system, first=first, remaining=remaining)
-            for one, system in zip(trials, systems, strict=True)
+            self._task(trial, system, first=first, remaining=remaining)
+            for trial, system in zip(trials, systems, strict=True)
         ]
         interim = Interim(self._folder, self.plan, self._spec, self._log)
         outcomes = self._duet.run_round(tasks, interim.in_round)

@@ -232,10 +232,10 @@ def chosen(links: Links, hook: HookSpec | None, source: str) -> tuple[str, tuple
         TargetError: A replica does not answer.
     """
     statuses = links.statuses()
-    name = max(statuses, key=lambda one: statuses[one].received)  # of equals the first
+    name = max(statuses, key=lambda status: statuses[status].received)  # of equals the first
     if hook is not None:
         name = _chosen_by_hook(links, hook, source, statuses)
-    return name, tuple(one for one in statuses if statuses[one].received > statuses[name].received)
+    return name, tuple(status for status in statuses if statuses[status].received > statuses[name].received)
 
 
 def promoted(links: Links, name: str) -> int:
@@ -255,7 +255,9 @@ def turned_round(links: Links, name: str, ahead: tuple[str, ...]) -> Promotion:
 
 def _chosen_by_hook(links: Links, hook: HookSpec, source: str, statuses: Mapping[str, ReplicaStatus]) -> str:
     told = {"PLIMSOLL_SOURCE": source, "PLIMSOLL_REPLICAS": " ".join(statuses)}
-    told["PLIMSOLL_REPLICA_STATUS"] = json.dumps({name: _told(links, name, one) for name, one in statuses.items()})
+    told["PLIMSOLL_REPLICA_STATUS"] = json.dumps(
+        {name: _told(links, name, status) for name, status in statuses.items()}
+    )
     kept, fault = run_hook(HookPlace(study="failover", folder=Path.cwd()), "promote", hook, told)
     if fault is not None:
         raise HookError(f"{fault}. No replica was promoted")
@@ -445,20 +447,20 @@ class Links:
         Raises:
             TargetError: Too few replicas are left to wait for.
         """
-        others = [one for one in self._replicas if one != name]
+        others = [replica for replica in self._replicas if replica != name]
         not_following = [
             NotFollowing(name=one, reason=f"it has transactions that {name} lacks; it must be made again")
             for one in ahead
         ]
         following = 0
-        for one in others:
-            if one in ahead:
+        for other in others:
+            if other in ahead:
                 continue
             try:
-                self._follow(name, [one])
+                self._follow(name, [other])
                 following += 1
             except TargetError as error:
-                not_following.append(NotFollowing(name=one, reason=printable(str(error).splitlines()[0])))
+                not_following.append(NotFollowing(name=other, reason=printable(str(error).splitlines()[0])))
         self._acknowledge(name, following)
         return tuple(not_following)
 

@@ -86,7 +86,7 @@ def usual_connections(demand: Demand | None) -> tuple[int, ConnectionsFrom]:
 
 def usual_server(folder: LearnedFolder) -> str:
     """The flavour that the log came from: MySQL for Percona Server, which is a fork of it; MariaDB if not known."""
-    flavours = [one.flavour for one in folder.load.report.sources if one.flavour]
+    flavours = [source.flavour for source in folder.load.report.sources if source.flavour]
     return "mysql" if flavours and flavours[0] != "mariadb" else "mariadb"
 
 

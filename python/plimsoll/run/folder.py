@@ -299,11 +299,11 @@ def _users_file(folder: Path) -> Path | None:
         return None
 
 
-def _with_what_may_change(spec: StudySpec, said: StudySpec) -> StudySpec:
-    costs = {one.name: {"cost_per_month": one.cost_per_month, "cost": one.cost} for one in said.system}
+def _with_what_may_change(spec: StudySpec, study_spec: StudySpec) -> StudySpec:
+    costs = {one.name: {"cost_per_month": one.cost_per_month, "cost": one.cost} for one in study_spec.system}
     systems = tuple(system.model_copy(update=costs.get(system.name, {})) for system in spec.system)
     later = ("objective", "utilisation", "equal_within")
-    study = spec.study.model_copy(update={name: getattr(said.study, name) for name in later})
+    study = spec.study.model_copy(update={name: getattr(study_spec.study, name) for name in later})
     return spec.model_copy(update={"system": systems, "study": study})
 
 

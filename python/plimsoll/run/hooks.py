@@ -218,7 +218,9 @@ def told_of_system(system: SystemSpec) -> dict[str, str]:
         else:
             told |= {"PLIMSOLL_TARGET_HOST": target.host or "", "PLIMSOLL_TARGET_PORT": str(target.port)}
     values = {**system.factor_values, **{name: parameter_text(value) for name, value in system.parameters.items()}}
-    return told | {f"PLIMSOLL_FACTOR_{re.sub(r'[^A-Z0-9]', '_', name.upper())}": one for name, one in values.items()}
+    return told | {
+        f"PLIMSOLL_FACTOR_{re.sub(r'[^A-Z0-9]', '_', name.upper())}": value for name, value in values.items()
+    }
 
 
 TRY_AGAIN = 75
@@ -418,7 +420,7 @@ class HookOutput:
             return _shown(_masked(bytes(self._head + self._tail), secrets))
         # Of a secret that was cut a part is left, which is not recognised: what may be one goes too. A character that
         # was cut is an escape of four for each of its bytes.
-        edge = 4 * max((len(one.encode()) for one in secrets), default=0)
+        edge = 4 * max((len(secret.encode()) for secret in secrets), default=0)
         head, tail = (_masked(bytes(one), secrets) for one in (self._head, self._tail[-KEPT_BYTES:]))
         left_out = format_bytes(self._count - 2 * KEPT_BYTES)
         return f"{_shown(head[: len(head) - edge])}\n[{left_out} left out]\n{_shown(tail[edge:])}"

@@ -76,12 +76,12 @@ class Instance:
 
 def sources_of(instances: Sequence[Instance]) -> tuple[Instance, ...]:
     """Those that divide the data and the load of a system."""
-    return tuple(one for one in instances if one.role == "source")
+    return tuple(instance for instance in instances if instance.role == "source")
 
 
 def replicas_of(instances: Sequence[Instance]) -> tuple[Instance, ...]:
     """Those that repeat the data of the source."""
-    return tuple(one for one in instances if one.role == "replica")
+    return tuple(instance for instance in instances if instance.role == "replica")
 
 
 def parts_of(instances: Sequence[Instance], workload: Workload) -> tuple[Workload, ...]:
@@ -161,10 +161,10 @@ def load_servers(instances: Sequence[Instance], reads: Reads | None) -> list[Gro
         instances: Of the system; replicas belong to its only source.
         reads: How reads are spread over replicas; None keeps them on the source.
     """
-    replicas = {one.name: one.target for one in replicas_of(instances)}
+    replicas = {replica.name: replica.target for replica in replicas_of(instances)}
     return [
-        GroupServers(instance=one.name, source=one.target, replicas=replicas, reads=reads if replicas else None)
-        for one in sources_of(instances)
+        GroupServers(instance=source.name, source=source.target, replicas=replicas, reads=reads if replicas else None)
+        for source in sources_of(instances)
     ]
 
 
@@ -191,7 +191,9 @@ def settled(instance: Instance, limit_s: float) -> str:
 def _devices(instance: Instance) -> tuple[str, ...]:
     """Devices below the instance's files, each once."""
     data = instance.host.call(data_device, instance.data_dir) if instance.data_dir else None
-    return tuple(dict.fromkeys(one for one in (data, *(s.device for s in instance.storage_of_roles.values())) if one))
+    return tuple(
+        dict.fromkeys(device for device in (data, *(s.device for s in instance.storage_of_roles.values())) if device)
+    )
 
 
 def _busiest(ratios: Iterable[Callable[[], float | None]]) -> Callable[[], float | None]:
@@ -215,7 +217,11 @@ Place = tuple[Host, Path]
 def places_of(*systems: Iterable[Instance]) -> list[Place]:
     """Where servers that Plimsoll started have their data, of all these systems."""
     instances = [instance for system in systems for instance in system]
-    return [(one.host, one.data_dir) for one in instances if one.is_managed and one.data_dir is not None]
+    return [
+        (instance.host, instance.data_dir)
+        for instance in instances
+        if instance.is_managed and instance.data_dir is not None
+    ]
 
 
 class FullDisks:

@@ -66,7 +66,7 @@ class Interim:
 
     def _rounds(self, of: PlannedTrial, base: str, system: str) -> Iterator[Series]:
         """The pairs of each round that both completed."""
-        cell = [one for one in self._plan.trials if (one.workload, one.level) == (of.workload, of.level)]
+        cell = [trial for trial in self._plan.trials if (trial.workload, trial.level) == (of.workload, of.level)]
         for repetition in sorted({one.repetition for one in cell}):
             ids = {one.system: one.trial_id for one in cell if one.repetition == repetition}
             both = [self._complete(ids[name]) for name in (base, system)]

@@ -73,13 +73,13 @@ def _document(path: Path, kind: type[_Read]) -> _Read:
         raise SpecError(f"{path}: {where}: {first['msg']}; write it with plimsoll learn of this version") from None
 
 
-def checked_workload(folder: Path, found: Fidelity) -> str:
+def checked_workload(folder: Path, fidelity: Fidelity) -> str:
     """The text of the folder's workload file as it is now, with what a check of it showed.
 
     Raises:
         SpecError: It cannot be read.
     """
-    return with_learned(_text(folder / WORKLOAD), found.log, found)
+    return with_learned(_text(folder / WORKLOAD), fidelity.log, fidelity)
 
 
 def _text(path: Path) -> str:

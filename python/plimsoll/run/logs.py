@@ -80,7 +80,9 @@ def read_logs(
             if one.fault is not None:
                 say(f"{_damage(one)}; what follows is missing")
         log = open_event_log(folder)
-        faults = (one.model_copy(update={"fault": read.fault}) for one, read in zip(log.sources, inputs, strict=True))
+        faults = (
+            source.model_copy(update={"fault": read.fault}) for source, read in zip(log.sources, inputs, strict=True)
+        )
         yield replace(log, sources=tuple(faults))
 
 
@@ -145,9 +147,9 @@ def _run(plan: dict[str, Any], inputs: Sequence[LogInput], progress: Callable[[P
     raise EngineBugError("plimsoll-engine read-logs ended without a last message")
 
 
-def _damage(one: LogInput) -> str:
-    assert one.fault is not None, "asked for damaged files only"
-    return f"{one.name}: is damaged or cut, noticed at line {one.fault.line:,} of its content: {one.fault.reason}"
+def _damage(log_input: LogInput) -> str:
+    assert log_input.fault is not None, "asked for damaged files only"
+    return f"{log_input.name}: is damaged or cut, noticed at line {log_input.fault.line:,} of its content: {log_input.fault.reason}"
 
 
 _CHUNK_BYTES = 1 << 20
@@ -234,10 +236,10 @@ def _standard_input() -> Iterator[bytes]:
         raise DamagedContentError(str(error)) from error
 
 
-def _feed(one: LogInput, content: Callable[[], Iterator[bytes]]) -> None:
+def _feed(log_input: LogInput, content: Callable[[], Iterator[bytes]]) -> None:
     """Copies a log into its pipe. Damage is noted before the pipe is closed, and what came before it counts."""
     try:
-        descriptor = os.open(one.path, os.O_WRONLY)  # waits for its reader; never makes a file
+        descriptor = os.open(log_input.path, os.O_WRONLY)  # waits for its reader; never makes a file
     except OSError:
         return
     lines, size_bytes = 0, 0
@@ -248,7 +250,7 @@ def _feed(one: LogInput, content: Callable[[], Iterator[bytes]]) -> None:
                 lines += chunk.count(b"\n")
                 size_bytes += len(chunk)
         except DamagedContentError as error:
-            one.fault = SourceFault(line=lines + 1, content_bytes=size_bytes, reason=str(error))
+            log_input.fault = SourceFault(line=lines + 1, content_bytes=size_bytes, reason=str(error))
 
 
 def _release(pipe: Path) -> None:

@@ -64,7 +64,7 @@ class PlannedStudy:
         if self.is_over_budget:
             return []
         finished = self.finished
-        return [one for one in self.plan.trials if one.search_id is None and one.trial_id not in finished]
+        return [trial for trial in self.plan.trials if trial.search_id is None and trial.trial_id not in finished]
 
     @property
     def unplanned_count(self) -> int:

@@ -134,8 +134,8 @@ def _targets(spec: StudySpec) -> tuple[list[tuple[SystemSpec, Target]], list[Fau
                 system.parsed_target(), password_env=system.password_env, defaults_file=system.defaults_file
             )
             exporters_of(system)
-            for one in role_targets(system):
-                check_files(one)
+            for role_target in role_targets(system):
+                check_files(role_target)
             targets.append((system, target))
         except SpecError as error:
             faults += within(("system", index), error.faults)
@@ -253,7 +253,7 @@ class StudyPreflight:
             return Readiness()
         host, found = self._hosts.of(system), named_targets(system)
         first, *others = (target_instance(name, target, host) for name, target in found.items())
-        return self._seen_of(system, [first, *(replace(one, role="replica") for one in others)])
+        return self._seen_of(system, [first, *(replace(other, role="replica") for other in others)])
 
     def _seen_of(self, system: SystemSpec, instances: Sequence[Instance]) -> Readiness:
         demand, cpus = demand_of(self._spec, system.instances), self._spec.study.client_cpus
@@ -310,7 +310,7 @@ class EqualMachines:
         """
         compared = machines_of_environments(list(self._summaries()))
         if compared is not None and compared.differences:
-            told = differences_words((one.what, one.values) for one in compared.differences)
+            told = differences_words((difference.what, difference.values) for difference in compared.differences)
             raise HostError(f"the machines of the environments are not equal: {told}. {_CURE}")
 
     def _summaries(self) -> Iterable[SystemSummary]:
@@ -338,8 +338,8 @@ def foreseen_environment(system: SystemSpec, host: Host) -> Environment | None:
     limit = memory_bytes if facts.memory_bytes is None or memory_bytes < facts.memory_bytes else None
     placements = instance_placements(server, server.instances, topology)
     instances = tuple(
-        InstanceFacts(name=f"{system.name}/{number}", placement=_foreseen(one, topology, limit))
-        for number, one in enumerate(placements)
+        InstanceFacts(name=f"{system.name}/{number}", placement=_foreseen(placement, topology, limit))
+        for number, placement in enumerate(placements)
     )
     return Environment(host=facts, instances=instances)
 

@@ -115,15 +115,18 @@ def servers_readiness(
     Raises:
         TargetError: One does not answer.
     """
-    here = [one for one in instances if one.is_here or not one.host.is_here]
+    here = [instance for instance in instances if instance.is_here or not instance.host.is_here]
     client = os.sched_getaffinity(0) if client_cpus is None else set(client_cpus)
     memory = host.memory_bytes if host is not None and len(here) == len(instances) else None
     return Readiness(
         host=HostFacts(memory_bytes=memory),
-        servers=tuple(_variables_of(one) for one in instances),
+        servers=tuple(_variables_of(instance) for instance in instances),
         demand=demand,
         placements=tuple(
-            found for one in instances if one.is_here if (found := shared_cpus_of(one, client)) is not None
+            found
+            for instance in instances
+            if instance.is_here
+            if (found := shared_cpus_of(instance, client)) is not None
         ),
     )
 
@@ -162,7 +165,7 @@ def refuse_strictly(findings: Iterable[ReadinessFinding]) -> None:
     Raises:
         HostError: There are some; all of them at once, with the cures.
     """
-    refused = [f"{one.code}: {one.evidence}. {one.cure}" for one in findings if one.is_refused]
+    refused = [f"{finding.code}: {finding.evidence}. {finding.cure}" for finding in findings if finding.is_refused]
     if refused:
         raise HostError("\n".join(["--strict refuses to measure:", *dict.fromkeys(refused)]))
 
@@ -327,4 +330,4 @@ def statements_of(workload: Workload) -> int:
 def _of_file(workload: StatementsSpec) -> int:
     """Each text of a statement with rows or lists is one of its own."""
     statements = [one for each in workload.line()["transactions"] for one in each["statements"]]
-    return sum(max(len(one["variants"]), 1) for one in statements)
+    return sum(max(len(statement["variants"]), 1) for statement in statements)

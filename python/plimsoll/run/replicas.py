@@ -149,7 +149,7 @@ class Replicas:
             HostError: There is too little space, or a copy failed.
         """
         assert isinstance(source, ManagedServer), "replicas are on the machine of their source"
-        side_by_side([partial(self._seed_one, source, one, from_saved) for one in self.servers])
+        side_by_side([partial(self._seed_one, source, server, from_saved) for server in self.servers])
         self._are_seeded = True
 
     @staticmethod
@@ -246,11 +246,13 @@ def refuse_different_replicas(instances: Sequence[Instance], tables: Sequence[st
         return ""
     try:
         applied, began_s = caught_up(instances), time.monotonic()
-        (of_source, *of_replicas) = checksums_of([one.target for one in (sources_of(instances)[0], *replicas)], tables)
+        (of_source, *of_replicas) = checksums_of(
+            [replica.target for replica in (sources_of(instances)[0], *replicas)], tables
+        )
     except TargetError as error:
         raise InvalidTrialError(f"replicas: {error}") from None
-    for replica, found in zip(replicas, of_replicas, strict=True):
-        if different := [name for name in tables if found[name] != of_source[name]]:
+    for replica, of_replica in zip(replicas, of_replicas, strict=True):
+        if different := [name for name in tables if of_replica[name] != of_source[name]]:
             raise InvalidTrialError(
                 f"{replica.name}: the replica holds other rows than its source in {', '.join(different)} (CHECKSUM"
                 " TABLE differs after everything was applied). It does not replicate the source; set it up again"
@@ -301,7 +303,7 @@ def role_targets(spec: SystemSpec) -> tuple[Target, ...]:
 
 def named_targets(spec: SystemSpec) -> dict[str, Target]:
     """The same by the name of the instance. Raises as `role_targets`."""
-    return {f"{spec.name}/{number}": one for number, one in enumerate(role_targets(spec))}
+    return {f"{spec.name}/{number}": role_target for number, role_target in enumerate(role_targets(spec))}
 
 
 def role_instances(spec: SystemSpec, source: Instance) -> tuple[Instance, ...]:

@@ -182,10 +182,13 @@ def merged(histograms: Iterable[Histogram | None]) -> SparseHistogram:
     """Histograms of the engine's as one, as the analysis reads them."""
     found = [
         SparseHistogram(
-            np.asarray(one.buckets, dtype=np.int64), np.asarray(one.counts, dtype=np.int64), one.sum_ns, one.max_ns
+            np.asarray(histogram.buckets, dtype=np.int64),
+            np.asarray(histogram.counts, dtype=np.int64),
+            histogram.sum_ns,
+            histogram.max_ns,
         )
-        for one in histograms
-        if one is not None and one.counts
+        for histogram in histograms
+        if histogram is not None and histogram.counts
     ]
     return merge(found) or NOTHING
 
@@ -206,9 +209,9 @@ class KneeWatch:
     def reached(self, interval: Interval) -> bool:
         """Whether most answers were late by the end of the next interval."""
         groups = interval.groups
-        counts = [one.counts for group in groups for one in group.snapshot.transactions.values()]
-        lost = sum(one.failed + one.dropped for one in counts)
-        self._ended.append(lost + sum(one.completed for one in counts))
+        counts = [transaction.counts for group in groups for transaction in group.snapshot.transactions.values()]
+        lost = sum(count.failed + count.dropped for count in counts)
+        self._ended.append(lost + sum(count.completed for count in counts))
         self._late.append(lost + self._above(_responses(groups)))
         self._waiting.append(self._above(group.in_flight.get("response") for group in groups))
         return knee_at(np.array(self._ended), np.array(self._late), np.array(self._waiting)) is not None
@@ -218,4 +221,8 @@ class KneeWatch:
 
 
 def _responses(groups: Iterable[GroupInterval]) -> Iterable[Histogram | None]:
-    return (one.histograms.get("response") for group in groups for one in group.snapshot.transactions.values())
+    return (
+        transaction.histograms.get("response")
+        for group in groups
+        for transaction in group.snapshot.transactions.values()
+    )

@@ -325,7 +325,7 @@ def _look_at_sample(control: ControlConnection, table: TableFacts, found: dict[s
     sources = [f"SELECT {{}} FROM {_place(table)} LIMIT {SAMPLE_ROWS}"]  # noqa: S608
     if rows > SAMPLE_ROWS:
         sources = _ranges(table, found) or sources
-    stored = [one.name for one in table.columns if not one.is_generated]
+    stored = [column.name for column in table.columns if not column.is_generated]
     for names in _batched(stored):
         columns = [found[name] for name in names]
         for column, figures in zip(columns, _figures(control, sources, columns), strict=True):
@@ -356,8 +356,8 @@ def _ranges(table: TableFacts, found: dict[str, ColumnFacts]) -> list[str]:
 
 
 def _sample(sources: Sequence[str], columns: Sequence[ColumnFacts]) -> str:
-    names = ", ".join(quoted(one.name) for one in columns)
-    return " UNION ALL ".join(f"({one.replace('{}', names, 1)})" for one in sources)
+    names = ", ".join(quoted(column.name) for column in columns)
+    return " UNION ALL ".join(f"({source.replace('{}', names, 1)})" for source in sources)
 
 
 def _figures(control: ControlConnection, sources: Sequence[str], columns: Sequence[ColumnFacts]) -> list[list[object]]:
@@ -385,7 +385,7 @@ def _figures(control: ControlConnection, sources: Sequence[str], columns: Sequen
 def _judged(
     control: ControlConnection, sources: Sequence[str], column: ColumnFacts, figures: list[object], rows: int
 ) -> ColumnFacts:
-    looked_at, nulls, distinct = (_count(one) for one in figures[:3])
+    looked_at, nulls, distinct = (_count(figure) for figure in figures[:3])
     if not looked_at:
         return column
     values = looked_at - (nulls or 0)
@@ -433,7 +433,7 @@ def _frequencies(
         text = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
         key = text.decode() if INTEGER.match(column.sql_type) and _VALUE.fullmatch(text.decode()) else text_hash(text)
         found[key] = found.get(key, 0) + (_count(count) or 0)
-    return tuple(sorted(found.items(), key=lambda one: -one[1]))
+    return tuple(sorted(found.items(), key=lambda item: -item[1]))
 
 
 def distinct_estimate(*, looked_at: int, distinct: int, once: int, rows: int) -> int:
@@ -521,7 +521,7 @@ def with_counted_keys(control: ControlConnection, table: TableFacts) -> TableFac
 
 def _is_plain(table: TableFacts, index: IndexFacts) -> bool:
     """Whether it has whole columns of integers only."""
-    types = {one.name.lower(): one.sql_type for one in table.columns}
+    types = {column.name.lower(): column.sql_type for column in table.columns}
     integers = all(INTEGER.match(types.get(name.lower(), "")) for name in index.columns)
     return index.kind == "btree" and integers and not any(index.lengths)
 
@@ -536,7 +536,7 @@ def _counts(control: ControlConnection, table: TableFacts, index: IndexFacts, pa
     """Different values of the first column, of the first two, and so on; None where there are too many."""
     found: list[int] = []
     for length in range(1, parts + 1):
-        names = ", ".join(quoted(one) for one in index.columns[:length])
+        names = ", ".join(quoted(column) for column in index.columns[:length])
         distinct = f"SELECT DISTINCT {names} FROM {_place(table)} LIMIT {PARTS_MAX + 1}"  # noqa: S608
         count = whole(asked(control, f"SELECT COUNT(*) FROM ({distinct}) AS parts")[0][0]) or 1  # noqa: S608
         if count > PARTS_MAX:
@@ -548,7 +548,7 @@ def _counts(control: ControlConnection, table: TableFacts, index: IndexFacts, pa
 def _ends(control: ControlConnection, table: TableFacts, index: IndexFacts, place: int) -> tuple[str, str] | None:
     """The smallest and the largest value of one of its columns."""
     name = quoted(index.columns[place])
-    before = ", ".join(quoted(one) for one in index.columns[:place])
+    before = ", ".join(quoted(column) for column in index.columns[:place])
     grouped = f"SELECT MIN({name}) AS low, MAX({name}) AS high FROM {_place(table)}"  # noqa: S608
     grouped += f" GROUP BY {before}" if before else ""
     low, high = asked(control, f"SELECT MIN(low), MAX(high) FROM ({grouped}) AS ends", columns=2)[0][:2]  # noqa: S608
@@ -572,7 +572,7 @@ def _with_ends(
             return column
         return column.model_copy(update={"minimum": found[0], "maximum": found[1], "frequencies": ()})
 
-    return table.model_copy(update={"columns": tuple(ended(one) for one in table.columns)})
+    return table.model_copy(update={"columns": tuple(ended(column) for column in table.columns)})
 
 
 _BYTES_MAX = 64 * 2**20

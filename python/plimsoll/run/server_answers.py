@@ -59,7 +59,7 @@ def recorded_answers(workload: StatementsSpec, control: ControlConnection) -> tu
         if statement not in replies:  # a duplicate key now and then is no reason to give up
             raise error
     _fill_lengths(workload, replies)
-    shapes = [_shape(sql, found) for sql, found in replies.items() if found[0].columns]
+    shapes = [_shape(sql, reply) for sql, reply in replies.items() if reply[0].columns]
     shapes += [SimShape(_ends_sql(**one), 1, _ENDS) for one in line["counters"]]
     return tuple(sorted(shapes, key=lambda shape: -len(shape.contains)))
 

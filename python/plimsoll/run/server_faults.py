@@ -146,7 +146,10 @@ def not_permitted(
         return
     # Instances have equal limits, and so have replicas: the first is tried for all of them.
     first = (server, instance_placements(server, server.instances, topology, client_cpus)[0])
-    replicas = [(server.each_replica, one) for one in replica_placements(server, topology, client_cpus)[:1]]
+    replicas = [
+        (server.each_replica, replica_placement)
+        for replica_placement in replica_placements(server, topology, client_cpus)[:1]
+    ]
     for one, placement in (first, *replicas):
         if placement != InstancePlacement():
             data_dir = Path(one.data_dir) if one.data_dir else host.call(default_base_dir)
@@ -188,8 +191,8 @@ def missing_space(spec: StudySpec, folder: Path, trial_count: int) -> Iterator[s
 
 
 def _fault(parts: list[DiskPart], wanted: int, free: int) -> str:
-    told = ", ".join(f"{format_bytes(one.size_bytes)} of {one.what} in {_place(one)}" for one in parts)
-    keys = list(dict.fromkeys(one.key for one in sorted(parts, key=lambda one: -one.size_bytes)))
+    told = ", ".join(f"{format_bytes(part.size_bytes)} of {part.what} in {_place(part)}" for part in parts)
+    keys = list(dict.fromkeys(part.key for part in sorted(parts, key=lambda one: -one.size_bytes)))
     cures = [f"choose another folder for one of them ({', '.join(keys)})"]
     cures += [cure for key, cure in _CURES.items() if key == keys[0]]
     return (

@@ -68,9 +68,9 @@ class Session:
 
 def server_start_id(instances: Sequence[InstanceFacts]) -> str | None:
     """Tells one start of a system's servers from every other; None when a server does not say when it began."""
-    if not instances or any(one.started_unix_s is None for one in instances):
+    if not instances or any(instance.started_unix_s is None for instance in instances):
         return None
-    told = ",".join(f"{one.name}:{one.started_unix_s}" for one in instances)
+    told = ",".join(f"{instance.name}:{instance.started_unix_s}" for instance in instances)
     return hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()[:12]
 
 

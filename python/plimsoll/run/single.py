@@ -336,7 +336,7 @@ def system_record(run: SingleRun, wanted: RecordingWanted) -> SystemRecord:
 
 def named_instances(run: SingleRun, name: str, source: Instance) -> tuple[Instance, ...]:
     """The servers of a run, by the name of its system."""
-    replicas = (replace(one, name=f"{name}/{number}") for number, one in enumerate(run.replicas, start=1))
+    replicas = (replace(replica, name=f"{name}/{number}") for number, replica in enumerate(run.replicas, start=1))
     return (replace(source, name=f"{name}/0"), *replicas)
 
 

@@ -300,7 +300,7 @@ class Heard:
             case RampsCompared():
                 self.ramps = event
             case TrialBegan():
-                self.duets = {key: one for key, one in self.duets.items() if one.pair_count is None}
+                self.duets = {key: duet for key, duet in self.duets.items() if duet.pair_count is None}
             case AnswerProgressed():
                 self.answer, self.complete_since = event, 0
             case DuetProgressed(pair_count=count):
@@ -311,7 +311,7 @@ class Heard:
     def duets_known(self, *, is_running: bool) -> tuple[DuetProgressed, ...]:
         """The comparisons that count: turns of a round that was cut short do not."""
         is_in_round = is_running and self.trial is not None
-        return tuple(one for one in self.duets.values() if is_in_round or one.pair_count is None)
+        return tuple(duet for duet in self.duets.values() if is_in_round or duet.pair_count is None)
 
     def left(self, missing_count: int) -> int:
         """How many of the planned trials that are missing are expected to run: what the answer needs."""
@@ -384,12 +384,12 @@ def lines_of(status: StudyStatus) -> list[str]:
 
 def _known_lines(status: StudyStatus) -> list[str]:
     """What is known of the answer so far."""
-    lines = [duet_words(one) for one in status.duets]
+    lines = [duet_words(duet) for duet in status.duets]
     if status.ramps is not None:
         lines.append(search_line(status.ramps))
     if status.answer is not None:
         first, *others = answer_lines(status.answer)
-        lines += [first, *(f"  {one}" for one in others)]
+        lines += [first, *(f"  {other}" for other in others)]
     return lines
 
 
@@ -468,11 +468,14 @@ def interval_words(event: IntervalEnded) -> str:
 def ramps_words(event: RampsCompared) -> list[str]:
     """How every two systems compare by their ramps so far."""
     return [
-        ("disturbed: " if one.is_disturbed else "")
+        ("disturbed: " if ratio.is_disturbed else "")
         + ratio_so_far_words(
-            one.base, one.system, one.ratio, None if one.low is None or one.high is None else (one.low, one.high)
+            ratio.base,
+            ratio.system,
+            ratio.ratio,
+            None if ratio.low is None or ratio.high is None else (ratio.low, ratio.high),
         )
-        for one in event.ratios
+        for ratio in event.ratios
     ]
 
 

@@ -91,18 +91,20 @@ class Answering:
         self.interim = interim(values, equal_within=equal_within)
         self.decided_after = decided_after(values, equal_within=equal_within)
 
-    def _of_rounds(self, one: Question) -> Iterator[tuple[int, float]]:
+    def _of_rounds(self, question: Question) -> Iterator[tuple[int, float]]:
         """The value of each round in which both systems of a question took turns."""
-        assert one.base is not None, "a duet has two systems or more"
-        base, system = (self._turns[CellKey(name, one.workload, one.level)] for name in (one.base, one.system))
+        assert question.base is not None, "a duet has two systems or more"
+        base, system = (
+            self._turns[CellKey(name, question.workload, question.level)] for name in (question.base, question.system)
+        )
         for index in sorted(base.keys() & system.keys()):
-            value = round_log_ratio(base[index], system[index], base=one.base, system=one.system)
+            value = round_log_ratio(base[index], system[index], base=question.base, system=question.system)
             if value is not None:
                 yield index, value
 
     def disturbed(self) -> dict[Question, UnlikeConditions]:
         """The questions whose two systems met unlike conditions so far, with what they met."""
-        met = disturbances([one for own in self._summaries.values() for one in own])
+        met = disturbances([one for summary in self._summaries.values() for one in summary])
         found = {
             one: unlike(
                 *(
@@ -118,11 +120,11 @@ class Answering:
     @property
     def complete_repetitions(self) -> list[int]:
         """The repetitions that lack no trial, rising."""
-        return sorted({one.repetition for one in self._trials.values()} - self._incomplete)
+        return sorted({trial.repetition for trial in self._trials.values()} - self._incomplete)
 
     @property
     def _incomplete(self) -> set[int]:
-        return {one.repetition for one in self._trials.values() if one.trial_id not in self._complete}
+        return {trial.repetition for trial in self._trials.values() if trial.trial_id not in self._complete}
 
     def is_over_budget(self, budget: Budget) -> bool:
         """Whether another repetition would take the study beyond its budget; not before any answer is possible."""
@@ -138,7 +140,9 @@ class Answering:
         """
         if self.decided_after is None and not self.is_over_budget(budget):
             return None
-        return max([self.decided_after or 0, *(one + 1 for one in self.complete_repetitions)])
+        return max(
+            [self.decided_after or 0, *(complete_repetition + 1 for complete_repetition in self.complete_repetitions)]
+        )
 
     @property
     def more_max(self) -> int | None:
@@ -153,7 +157,7 @@ class Answering:
         Once it is decided, they are those that failed before.
         """
         if self.decided_after is not None:
-            lacking = (one for one in self._trials.values() if one.trial_id not in self._complete)
+            lacking = (trial for trial in self._trials.values() if trial.trial_id not in self._complete)
             return sum(one.repetition < self.decided_after for one in lacking)
         missing = len(self._trials) - len(self._complete)
         in_repetition = len(self._trials) // self._spec.study.repetition_count
@@ -181,4 +185,4 @@ def until(plan: Plan, end: int | None) -> Plan:
     """The plan without the repetitions that are not needed; all of it without an end."""
     if end is None:
         return plan
-    return plan.model_copy(update={"trials": tuple(one for one in plan.trials if one.repetition < end)})
+    return plan.model_copy(update={"trials": tuple(trial for trial in plan.trials if trial.repetition < end)})

@@ -68,20 +68,20 @@ def storages_faults(specs: Sequence[StorageSpec]) -> Iterator[str]:
         find_fio()
     except HostError as error:
         yield str(error)
-    for one in specs:
-        path = Path(one.path).expanduser()
+    for spec in specs:
+        path = Path(spec.path).expanduser()
         if not path.is_dir():
-            yield f"storage: {one.path} is not a folder; create it, or correct the path"
+            yield f"storage: {spec.path} is not a folder; create it, or correct the path"
             continue
         if (
             fault := base_fault(path, "storage", allow_tmpfs=True) or socket_fault(path, "storage", "storage")
         ) is not None:
             yield fault
             continue
-        wanted, free = one.size + _SPARE_BYTES, shutil.disk_usage(path).free
+        wanted, free = spec.size + _SPARE_BYTES, shutil.disk_usage(path).free
         if wanted > free:
             yield (
-                f"storage: {one.path}: {format_bytes(wanted)} are needed and {format_bytes(free)} are free; free space,"
+                f"storage: {spec.path}: {format_bytes(wanted)} are needed and {format_bytes(free)} are free; free space,"
                 " or take a smaller size"
             )
 
@@ -99,7 +99,7 @@ def measure_study(specs: Sequence[StorageSpec], folder: Path, say: Say = lambda 
         StorageError: The result cannot be written.
     """
     for spec in specs:
-        kept = next((one for one in read_storages(folder) if _is_of(one, spec)), None)
+        kept = next((read_storage for read_storage in read_storages(folder) if _is_of(read_storage, spec)), None)
         for record in measured(spec, kept):
             _keep(folder, record)
             say(record, record.measurements[-1])
@@ -153,7 +153,7 @@ def steps_of(spec: StorageSpec) -> Iterable[tuple[StorageTest, int]]:
 
 def duration_s(specs: Iterable[StorageSpec]) -> float:
     """How long measuring takes at least, seconds; writing the files comes on top."""
-    return sum(len(list(steps_of(one))) * one.duration for one in specs)
+    return sum(len(list(steps_of(spec))) * spec.duration for spec in specs)
 
 
 def _begun(spec: StorageSpec, path: Path, version: str, *, is_direct: bool) -> StorageRecord:
@@ -196,7 +196,7 @@ def _is_of(record: StorageRecord, spec: StorageSpec) -> bool:
 
 def _keep(folder: Path, record: StorageRecord) -> None:
     """Writes a record down in the place of what was known of it; others of the same name were of other conditions."""
-    others = [one for one in read_storages(folder) if one.name != record.name]
+    others = [read_storage for read_storage in read_storages(folder) if read_storage.name != record.name]
     text = StorageDocument(storages=(*others, record)).model_dump_json(indent=1)
     with storing(folder / STORAGE_FILE):
         write_file(folder / STORAGE_FILE, text.encode() + b"\n")

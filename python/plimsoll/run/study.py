@@ -219,8 +219,8 @@ class Course:
         again = [trial for trial in self._execution.plan.trials if trial.block in blocks]
         cells = [list(own) for _, own in itertools.groupby(again, key=lambda trial: trial.block)]
         with ExitStack() as stack:
-            for one in cells[0]:
-                stack.enter_context(self._execution.started(one))
+            for cell in cells[0]:
+                stack.enter_context(self._execution.started(cell))
             for index, trials in enumerate(cells):
                 self._execution.run_turns(trials, first=index == 0, remaining=self._left)
                 self._left = max(self._left - len(trials), len(trials))
@@ -255,7 +255,7 @@ class Course:
         if execution.budget.left_s is None or execution.failed or study.is_duet or study.is_until_decided:
             return
         here = {system.name for system in self._spec.system}
-        again = [one for one in trials_to_repeat(self._folder, execution.plan) if one.system in here]
+        again = [trial for trial in trials_to_repeat(self._folder, execution.plan) if trial.system in here]
         for _, block in itertools.groupby(again, key=lambda trial: trial.block):
             trials = list(block)
             if not self._has_time():

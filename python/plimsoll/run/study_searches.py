@@ -92,10 +92,10 @@ class StudySearches:
     def _search_pairs(self, searches: Sequence[PlannedSearch]) -> None:
         """All systems together, workload by workload; their servers run until all are done."""
         names = [one.name for one in self._spec.system]
-        ordered = sorted(searches, key=lambda one: names.index(one.system))
+        ordered = sorted(searches, key=lambda search: names.index(search.system))
         by_workload = {
             name: [one for one in ordered if one.workload == name]
-            for name in dict.fromkeys(one.workload for one in searches)
+            for name in dict.fromkeys(search.workload for search in searches)
         }
         with ExitStack() as stack:
             systems = {
@@ -168,7 +168,7 @@ class StudySearches:
 
     def _empty_sweeps(self, planned: PlannedSearch) -> set[str]:
         """Runs of a search's sweep in which nothing completed: without an answer they are failures."""
-        own = (one for one in self._execution.plan.trials if one.search_id == planned.search_id)
+        own = (trial for trial in self._execution.plan.trials if trial.search_id == planned.search_id)
         return {one.trial_id for one in own if one.search_role is RunRole.SWEEP} - self._execution.finished
 
 
@@ -271,13 +271,13 @@ class StudySearch:
             )
         )
 
-    def keep(self, found: Capacity, *, is_finished: bool, stopped: str | None = None) -> None:
+    def keep(self, capacity: Capacity, *, is_finished: bool, stopped: str | None = None) -> None:
         """Writes down what is known; raises as `keep_search`."""
-        keep_search(self.folder, self.record(found, is_finished=is_finished, stopped=stopped))
+        keep_search(self.folder, self.record(capacity, is_finished=is_finished, stopped=stopped))
 
-    def record(self, found: Capacity, *, is_finished: bool, stopped: str | None = None) -> SearchRecord:
+    def record(self, capacity: Capacity, *, is_finished: bool, stopped: str | None = None) -> SearchRecord:
         """What is known, as it is written down."""
-        return SearchRecord(**self.place, is_finished=is_finished, stopped=stopped, capacity=found)
+        return SearchRecord(**self.place, is_finished=is_finished, stopped=stopped, capacity=capacity)
 
     @property
     def place(self) -> dict[str, object]:
@@ -349,24 +349,24 @@ class PairedSearch:
         Raises:
             InvalidTrialError: As `StudySearch.run`; HostError too, where servers cannot be frozen.
         """
-        for one in self._climbers:
-            self._log.say(SearchBegan(**one.search.place))
+        for climber in self._climbers:
+            self._log.say(SearchBegan(**climber.search.place))
         try:
             self._sweep()
-            self._climb_pairs(ramp_after([one.swept_tps for one in self._climbers]))
-            for place, one in enumerate(self._climbers):
-                self._confirm(one, later_count=len(self._climbers) - place - 1)
+            self._climb_pairs(ramp_after([climber.swept_tps for climber in self._climbers]))
+            for place, climber in enumerate(self._climbers):
+                self._confirm(climber, later_count=len(self._climbers) - place - 1)
         except InvalidTrialError as error:
-            for one in self._climbers:
-                one.search.keep(self._so_far(one), is_finished=False, stopped=str(error))
-                self._log.say(SearchStopped(**one.search.place, reason=str(error)))
+            for climber in self._climbers:
+                climber.search.keep(self._so_far(climber), is_finished=False, stopped=str(error))
+                self._log.say(SearchStopped(**climber.search.place, reason=str(error)))
             raise
-        has_ended = all(self._so_far(one).ramps for one in self._climbers)
-        for one in self._climbers:
-            found = self._keep(one, is_finished=has_ended)
+        has_ended = all(self._so_far(climber).ramps for climber in self._climbers)
+        for climber in self._climbers:
+            found = self._keep(climber, is_finished=has_ended)
             told = {"capacity_tps": None, "held_tps": found.low, "objective": found.objective}
             if has_ended:
-                self._log.say(SearchEnded(**one.search.place, **told))
+                self._log.say(SearchEnded(**climber.search.place, **told))
         return has_ended
 
     def _climb_pairs(self, ramp: Ramp) -> None:
@@ -380,26 +380,26 @@ class PairedSearch:
             self._climb(ramp, pair)
             if pair and self._is_decided(self._say(pair + 1)):
                 return
-            if pair + 1 >= _PAIRS_WITHOUT_KNEE and any(one.knee_tps is None for one in self._climbers):
+            if pair + 1 >= _PAIRS_WITHOUT_KNEE and any(climber.knee_tps is None for climber in self._climbers):
                 return
 
     def _is_decided(self, ratios: Sequence[CapacityRatio]) -> bool:
-        return len(ratios) == math.comb(len(self._climbers), 2) and all(one.verdict.is_decided for one in ratios)
+        return len(ratios) == math.comb(len(self._climbers), 2) and all(ratio.verdict.is_decided for ratio in ratios)
 
     def _sweep(self) -> None:
         """Raises NothingCompletedError where a server did nothing at all."""
         for connections in self._settings.connections:
-            for one in self._climbers:
+            for climber in self._climbers:
                 step = Step(
                     role=RunRole.SWEEP,
                     connections=connections,
                     rate_tps=None,
                     duration_s=self._settings.sweep_s,
                 )
-                self._take(one, step, self._steady_machines)
-        for one in self._climbers:
-            if not one.swept_tps:
-                raise NothingCompletedError(f"{one.search.planned.system}: no transaction completed in the sweep")
+                self._take(climber, step, self._steady_machines)
+        for climber in self._climbers:
+            if not climber.swept_tps:
+                raise NothingCompletedError(f"{climber.search.planned.system}: no transaction completed in the sweep")
 
     def _climb(self, ramp: Ramp, pair: int) -> None:
         """One ramp of each system."""
@@ -412,23 +412,23 @@ class PairedSearch:
         if took_s > self._pair_s / 2:  # it ran, and was not read
             self._pair_s = took_s
 
-    def _confirm(self, one: Climber, later_count: int) -> None:
+    def _confirm(self, climber: Climber, later_count: int) -> None:
         """A steady run below the knee: the same again where the machine was disturbed, a lower one where it fails.
 
         Further ones leave the systems that come later the time for theirs.
         """
         lowered = again = 0
-        while one.knee_tps is not None:
-            step = confirmed_step(one.knee_tps, lowered, again, one.connections, self._settings)
+        while climber.knee_tps is not None:
+            step = confirmed_step(climber.knee_tps, lowered, again, climber.connections, self._settings)
             has_time = self._budget.has_room_for((1 + later_count) * self._confirmed_s)
-            if (lowered or again) and not (has_time or one.search.is_recorded(step)):
+            if (lowered or again) and not (has_time or climber.search.is_recorded(step)):
                 return
             if again:
-                one.runs[-1] = one.runs[-1].model_copy(update={"made_again": True})
-            run = self._take(one, step, self._steady_machines)
+                climber.runs[-1] = climber.runs[-1].model_copy(update={"made_again": True})
+            run = self._take(climber, step, self._steady_machines)
             if run.is_disturbed and again < CONFIRMED_AGAIN_MOST:
                 again += 1
-            elif lowered + 1 == CONFIRMATIONS_MOST or held_between(one.runs, self._settings.objective)[0]:
+            elif lowered + 1 == CONFIRMATIONS_MOST or held_between(climber.runs, self._settings.objective)[0]:
                 return
             else:
                 lowered, again = lowered + 1, 0
@@ -463,17 +463,21 @@ class PairedSearch:
         return found
 
     def _ratios(self) -> list[CapacityRatio]:
-        found = capacities(one.search.record(self._so_far(one), is_finished=False) for one in self._climbers)
+        found = capacities(
+            climber.search.record(self._so_far(climber), is_finished=False) for climber in self._climbers
+        )
         met = self._met()
-        names = [one.search.planned.system for one in self._climbers]
+        names = [climber.search.planned.system for climber in self._climbers]
         return [
-            one.unless(unlike_sides(met[names.index(one.base)], met[names.index(one.system)]))
-            for one in capacity_ratios(found, self._workloads_count, equal_within=self._equal_within)
+            capacity_ratio.unless(
+                unlike_sides(met[names.index(capacity_ratio.base)], met[names.index(capacity_ratio.system)])
+            )
+            for capacity_ratio in capacity_ratios(found, self._workloads_count, equal_within=self._equal_within)
         ]
 
     def _met(self) -> list[dict[int, Disturbance]]:
         """What each system's ramps met, by pair, against the ramps of all."""
-        places = [(index, pair) for index, one in enumerate(self._climbers) for pair in one.machines]
+        places = [(index, pair) for index, climber in enumerate(self._climbers) for pair in climber.machines]
         seen = judged([self._climbers[index].machines[pair] for index, pair in places])
         found: list[dict[int, Disturbance]] = [{} for _ in self._climbers]
         for (index, pair), disturbance in zip(places, seen, strict=True):
@@ -482,7 +486,7 @@ class PairedSearch:
         return found
 
     def _is_recorded(self, ramp: Ramp, pair: int) -> bool:
-        return all(one.search.is_recorded(ramp_step(ramp, pair, one.connections)) for one in self._climbers)
+        return all(climber.search.is_recorded(ramp_step(ramp, pair, climber.connections)) for climber in self._climbers)
 
     def _has_time(self) -> bool:
         """Whether another pair fits into what is left of the budget, with the steady runs at the end."""
@@ -501,38 +505,38 @@ class PairedSearch:
     def _confirmed_s(self) -> float:
         return self._warm_up_s + self._settings.steady_s + STEP_OVERHEAD_S
 
-    def _keep(self, one: Climber, *, is_finished: bool) -> Capacity:
-        found = self._so_far(one)
-        one.search.keep(found, is_finished=is_finished)
+    def _keep(self, climber: Climber, *, is_finished: bool) -> Capacity:
+        found = self._so_far(climber)
+        climber.search.keep(found, is_finished=is_finished)
         return found
 
-    def _so_far(self, one: Climber) -> Capacity:
+    def _so_far(self, climber: Climber) -> Capacity:
         """What is known of a system: a rate that held, and the runs; ramps tell no rate that would."""
-        low_tps, high_tps = held_between(one.runs, self._settings.objective)
+        low_tps, high_tps = held_between(climber.runs, self._settings.objective)
         return Capacity(
             low=low_tps or None,
             high=high_tps if math.isfinite(high_tps) else None,
             objective=self._settings.objective,
-            runs=tuple(one.runs),
+            runs=tuple(climber.runs),
         )
 
 
-def _told(one: CapacityRatio) -> RatioSoFar:
-    bounds = one.ratio.bounds
+def _told(capacity_ratio: CapacityRatio) -> RatioSoFar:
+    bounds = capacity_ratio.ratio.bounds
     return RatioSoFar(
-        base=one.base,
-        system=one.system,
-        ratio=one.ratio.value,
+        base=capacity_ratio.base,
+        system=capacity_ratio.system,
+        ratio=capacity_ratio.ratio.value,
         low=None if bounds is None else bounds.low,
         high=None if bounds is None else bounds.high,
-        is_disturbed=one.unlike is not None,
+        is_disturbed=capacity_ratio.unlike is not None,
     )
 
 
 @contextmanager
-def _alone(one: Climber, climbers: Sequence[Climber]) -> Iterator[None]:
+def _alone(climber: Climber, climbers: Sequence[Climber]) -> Iterator[None]:
     """For the time of a run: the servers of the other systems are frozen."""
-    others = [other.freezer for other in climbers if other is not one]
+    others = [other.freezer for other in climbers if other is not climber]
     try:
         for freezer in others:
             freezer.freeze()

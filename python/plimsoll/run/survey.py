@@ -234,7 +234,7 @@ def to_be_driven(environment: Environment, drivers: Sequence[DriverSpec]) -> Env
     if tuple(drivers) == ONE_HERE:
         return environment
     names = driver_names(drivers)
-    records = [DriverRecord(name=name, is_here=one.is_here) for name, one in zip(names, drivers, strict=True)]
+    records = [DriverRecord(name=name, is_here=driver.is_here) for name, driver in zip(names, drivers, strict=True)]
     return _with_drivers(environment, records)
 
 
@@ -253,10 +253,10 @@ def _with_drivers(environment: Environment, drivers: Sequence[DriverRecord]) -> 
     """
     if not drivers:
         return environment
-    is_here = any(one.is_here for one in drivers)
+    is_here = any(driver.is_here for driver in drivers)
     client = environment.client.model_copy(
         update={
-            "drivers": tuple(one.place for one in drivers),
+            "drivers": tuple(driver.place for driver in drivers),
             "limit_tps": None,
             "on_server_host": environment.client.on_server_host and is_here,
         }
@@ -266,7 +266,7 @@ def _with_drivers(environment: Environment, drivers: Sequence[DriverRecord]) -> 
 
 def driven_from(run: TrialRun) -> str | None:
     """What the telemetry of this machine names as its driver; None for this machine, where an engine runs here."""
-    return None if run.local_pid is not None else ", ".join(one.name for one in run.drivers)
+    return None if run.local_pid is not None else ", ".join(driver.name for driver in run.drivers)
 
 
 _FILE_BYTES_MAX = 4_000_000
@@ -338,18 +338,21 @@ def read_limits(path: Path) -> tuple[CalibratedWorkload, ...]:
         return ()
 
 
-def keep_limits(path: Path, found: CalibratedWorkload) -> None:
+def keep_limits(path: Path, calibrated_workload: CalibratedWorkload) -> None:
     """Keeps the limits of a workload in place of older ones.
 
     Raises:
         HostError: The file cannot be written.
     """
     others = [
-        one
-        for one in read_limits(path)
-        if (one.machine, one.kind, one.options) != (found.machine, found.kind, found.options)
+        read_limit
+        for read_limit in read_limits(path)
+        if (read_limit.machine, read_limit.kind, read_limit.options)
+        != (calibrated_workload.machine, calibrated_workload.kind, calibrated_workload.options)
     ]
-    text = json.dumps([one.model_dump(mode="json") for one in [*others[1 - _ENTRIES_MAX :], found]], indent=1)
+    text = json.dumps(
+        [other.model_dump(mode="json") for other in [*others[1 - _ENTRIES_MAX :], calibrated_workload]], indent=1
+    )
     written = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -364,7 +367,9 @@ def known_limit_tps(
 ) -> float | None:
     """What this client is known to reach with a workload and so many connections, tps; None when unknown."""
     machine = machine_of(host)
-    entries = [one for one in read_limits(limits_file()) if one.is_of(machine, engine_version, workload)]
+    entries = [
+        read_limit for read_limit in read_limits(limits_file()) if read_limit.is_of(machine, engine_version, workload)
+    ]
     by_socket = all(target.socket is not None for target in targets)
     return limit_tps(entries[-1].limits, connections, by_socket=by_socket) if entries else None
 
@@ -375,7 +380,7 @@ def limit_tps(limits: Iterable[ClientLimit], connections: int, *, by_socket: boo
     Between two numbers of connections the lower figure counts; beyond those that were measured nothing is known.
     """
     known: Sequence[ClientLimit] = sorted(
-        (one for one in limits if one.by_socket == by_socket), key=lambda one: one.connections
+        (limit for limit in limits if limit.by_socket == by_socket), key=lambda limit: limit.connections
     )
     below = [one.throughput_tps for one in known if one.connections <= connections]
     above = [one.throughput_tps for one in known if one.connections >= connections]

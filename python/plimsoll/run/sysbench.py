@@ -160,7 +160,7 @@ class _Run:
         """The script opened no connection: what answers at the address of the options had no part in the run."""
         self._servers = no_servers(self._servers)
         self._environment = without_servers(self._environment)
-        self.progressing.warnings = [one for one in self.progressing.warnings if one not in self._doubts]
+        self.progressing.warnings = [warning for warning in self.progressing.warnings if warning not in self._doubts]
 
     def _take(self, interval: Interval) -> None:
         """Takes one interval in; the warm-up does not count, nor what was left to do when the time was over."""

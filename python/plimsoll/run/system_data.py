@@ -315,13 +315,13 @@ def all_together(resets: list[DataReset]) -> DataReset | None:
     """What was done to several servers at the same time, by one way: the longest of each duration. None for none."""
     if not resets:
         return None
-    sizes = [one.size_bytes for one in resets if one.size_bytes is not None]
-    others = [one.other_s for one in resets if one.other_s is not None]
+    sizes = [reset.size_bytes for reset in resets if reset.size_bytes is not None]
+    others = [reset.other_s for reset in resets if reset.other_s is not None]
     return DataReset(
         way=resets[0].way,
-        duration_s=max(one.duration_s or 0 for one in resets),
+        duration_s=max(reset.duration_s or 0 for reset in resets),
         size_bytes=sum(sizes) if sizes else None,
-        cloned_bytes=sum(one.cloned_bytes for one in resets),
+        cloned_bytes=sum(reset.cloned_bytes for reset in resets),
         other_s=max(others) if others else None,
         is_aged=resets[0].is_aged,
     )
@@ -495,10 +495,10 @@ def counted_together(keepers: Sequence[DataKeeper]) -> tuple[DataKeeper, ...]:
         def progressed(progress: Progress) -> None:
             with lock:
                 counts[index] = progress
-                same = [one for one in counts.values() if one.phase == progress.phase]
+                same = [count for count in counts.values() if count.phase == progress.phase]
                 total = {name: sum(getattr(one, name) for one in same) for name in ("done_count", "total_count")}
                 tell(progress.model_copy(update=total))
 
         return progressed
 
-    return tuple(replace(one, progress=telling(index, one.progress)) for index, one in enumerate(keepers))
+    return tuple(replace(keeper, progress=telling(index, keeper.progress)) for index, keeper in enumerate(keepers))

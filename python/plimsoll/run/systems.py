@@ -150,7 +150,9 @@ class ManagedSystem:
     def instances(self) -> tuple[Instance, ...]:
         """Its servers, in the order in which they were made; replicas once they have data."""
         name = self._spec.name
-        sources = [managed_instance(one, f"{name}/{number}", self._host) for number, one in enumerate(self._servers)]
+        sources = [
+            managed_instance(server, f"{name}/{number}", self._host) for number, server in enumerate(self._servers)
+        ]
         replicas = [
             managed_instance(one, f"{name}/{number}", self._host, "replica")
             for number, one in enumerate(self._replicas.running, start=1)
@@ -508,7 +510,7 @@ def throwaway_server(
             side_by_side(of_it.starts)
             of_it.follow(managed)
             source = managed_instance(managed, f"managed {managed.flavour.name}")
-            yield (source, *(managed_instance(one, "", role="replica") for one in of_it.servers))
+            yield (source, *(managed_instance(server, "", role="replica") for server in of_it.servers))
 
 
 @contextmanager

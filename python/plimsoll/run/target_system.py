@@ -37,14 +37,14 @@ def exporters_of(spec: SystemSpec) -> tuple[Exporter, ...]:
         SpecError: A token is not where the study says; all of them at once.
     """
     found, faults = list[Exporter](), list[Fault]()
-    for index, one in enumerate(spec.exporters):
+    for index, exporter in enumerate(spec.exporters):
         key: Loc = ("exporters", index, "bearer_env")
         try:
-            token = None if one.bearer_env is None else _token(taken(one.bearer_env, key=key), key)
+            token = None if exporter.bearer_env is None else _token(taken(exporter.bearer_env, key=key), key)
         except SpecError as error:
             faults += error.faults
             continue
-        found.append(Exporter(url=one.url, interval_s=one.interval, token=token, device=one.device))
+        found.append(Exporter(url=exporter.url, interval_s=exporter.interval, token=token, device=exporter.device))
     if faults:
         raise SpecError(*faults)
     return tuple(found)
@@ -78,7 +78,7 @@ class TargetSystem:
         target = self._source
         factors = {"target": target.endpoint, "tls": target.tls.mode, **self._spec.hook_factors}
         if replicas := replicas_of(self._instances):
-            factors["replicas"] = ", ".join(one.target.endpoint for one in replicas)
+            factors["replicas"] = ", ".join(replica.target.endpoint for replica in replicas)
             factors["reads"] = reads_words(self._spec.reads)
         return SystemRecord(
             name=self._spec.name,
@@ -110,7 +110,7 @@ class TargetSystem:
         Raises:
             TargetError: One does not answer.
         """
-        self._instances = tuple(_located(one) for one in self._instances)
+        self._instances = tuple(_located(instance) for instance in self._instances)
 
     def reset(self) -> None:
         """Drops the tables that Plimsoll made and makes them again; freshly made ones are as prepared already."""

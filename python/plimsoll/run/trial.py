@@ -162,7 +162,9 @@ class TrialRunner:
             progressing.rows.host = self._here
         self._enter(task, progressing, spool, State.SETTLE)
         caught_up(task.system.instances)
-        self._note(progressing, "; ".join(settled(one, task.study.settle_limit) for one in task.system.instances))
+        self._note(
+            progressing, "; ".join(settled(instance, task.study.settle_limit) for instance in task.system.instances)
+        )
         environment = self._surveyor.environment(task.system.instances, task.workload, task.planned.connections)
         progressing.environment = environment
         note_before(task, progressing)
@@ -387,7 +389,7 @@ def weather_after(system: System, weather: Weather) -> Weather:
 
 def _reference_times(system: System) -> ReferenceTimes:
     """Of the machine that the first server is watched through, and of the data directory of the first managed one."""
-    data_dir = next((one.data_dir for one in system.instances if one.is_managed), None)
+    data_dir = next((instance.data_dir for instance in system.instances if instance.is_managed), None)
     host = system.instances[0].host
     times = host.call(reference_times, data_dir)
     return times.model_copy(update={"at_unix_s": times.at_unix_s - host.clock().ahead_s})
@@ -407,7 +409,7 @@ def note_reset(task: TrialTask, progressing: Progressing, counted: RowCounts) ->
 
 def note_before(task: TrialTask, progressing: Progressing) -> None:
     """Notes the sizes of tables and redo logs of the instances that are about to be measured."""
-    sizes = [_redo_capacity_bytes(one) for one in progressing.environment.instances]
+    sizes = [_redo_capacity_bytes(instance) for instance in progressing.environment.instances]
     known = [size for size in sizes if size is not None]
     progressing.data = progressing.data.model_copy(
         update={

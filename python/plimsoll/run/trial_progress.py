@@ -234,24 +234,24 @@ def connections_of(ready: Ready) -> ConnectionsRecord:
         wanted_count=ready.wanted_count,
         opened_count=ready.connections,
         connect_s=ready.connect_ms / 1e3,
-        failures=tuple(ConnectFailureRecord.model_validate(one.model_dump()) for one in ready.failures),
-        encryptions=tuple(EncryptionRecord.model_validate(one.model_dump()) for one in ready.encryptions),
+        failures=tuple(ConnectFailureRecord.model_validate(failure.model_dump()) for failure in ready.failures),
+        encryptions=tuple(EncryptionRecord.model_validate(encryption.model_dump()) for encryption in ready.encryptions),
     )
 
 
 def outages_of(done: Done) -> tuple[OutageRecord, ...]:
     """The outages of a trial, as recordings keep them."""
-    return tuple(_outage(one) for one in done.outages)
+    return tuple(_outage(outage) for outage in done.outages)
 
 
-def _outage(one: Outage) -> OutageRecord:
+def _outage(outage: Outage) -> OutageRecord:
     return OutageRecord(
-        instance=one.instance,
-        role=one.role,
-        from_s=one.from_ns / 1e9,
-        to_s=None if one.to_ns is None else one.to_ns / 1e9,
-        connections_count=one.connections_count,
-        lost_count=one.lost_count,
+        instance=outage.instance,
+        role=outage.role,
+        from_s=outage.from_ns / 1e9,
+        to_s=None if outage.to_ns is None else outage.to_ns / 1e9,
+        connections_count=outage.connections_count,
+        lost_count=outage.lost_count,
     )
 
 

@@ -199,7 +199,11 @@ def _end(watch: Watch, collecting: Collecting) -> None:
 
 def unseen(instances: Sequence[Instance]) -> list[str]:
     """Why servers on this machine cannot be watched as processes, one fault for each."""
-    return [f"{one.name} runs on this machine, and {one.unwatched}" for one in instances if one.unwatched is not None]
+    return [
+        f"{instance.name} runs on this machine, and {instance.unwatched}"
+        for instance in instances
+        if instance.unwatched is not None
+    ]
 
 
 def unwatched(fault: str) -> TrialWarning:

@@ -369,7 +369,7 @@ class KeptFolder:
             return None if may_make else f"{self.key}: {self.path} is not there; keep data with keep_data first"
         if not self.path.is_dir() or self.path.is_symlink():
             return f"{self.key}: {self.path} is not a folder; choose another"
-        foreign = [one.name for one in self.path.iterdir() if one.name != LOCK and not _is_ours(one)]
+        foreign = [path.name for path in self.path.iterdir() if path.name != LOCK and not _is_ours(path)]
         if foreign:
             return f"{self.key}: {self.path} holds {foreign[0]}, which Plimsoll did not make; choose an empty folder"
         return None

@@ -46,7 +46,7 @@ def data_facts(control: ControlConnection, tables: Sequence[str], statements: It
         database_collation=_text(control.value("SELECT @@collation_database")),
         tables=_counted(control, found),
         tables_count=len(set(tables)),
-        plans=tuple(_plan(control, one) for one in statements),
+        plans=tuple(_plan(control, statement) for statement in statements),
     )
 
 
@@ -134,31 +134,31 @@ def _asked(
 
 def _counted(control: ControlConnection, tables: Mapping[str, TableFacts]) -> dict[str, TableFacts]:
     """The tables with their rows counted where that is quick."""
-    estimates = [one.rows_estimate for one in tables.values()]
+    estimates = [table.rows_estimate for table in tables.values()]
     if None in estimates or sum(size or 0 for size in estimates) > COUNTED_ROWS_MAX:
         return dict(tables)
     return {
-        name: one.model_copy(update={"rows_count": control.count(f"SELECT COUNT(*) FROM {_quoted(name)}")})  # noqa: S608
-        for name, one in tables.items()
+        name: table.model_copy(update={"rows_count": control.count(f"SELECT COUNT(*) FROM {_quoted(name)}")})  # noqa: S608
+        for name, table in tables.items()
     }
 
 
-def _plan(control: ControlConnection, one: Explained) -> StatementPlan:
-    plan = StatementPlan(workload=one.workload, statement=one.name, sql=one.sql)
+def _plan(control: ControlConnection, explained: Explained) -> StatementPlan:
+    plan = StatementPlan(workload=explained.workload, statement=explained.name, sql=explained.sql)
     try:
-        return plan.model_copy(update={"steps": _steps(_answer(control, one))})
+        return plan.model_copy(update={"steps": _steps(_answer(control, explained))})
     except TargetError as error:
         return plan.model_copy(update={"refused": str(error)})
 
 
-def _answer(control: ControlConnection, one: Explained) -> Reply:
+def _answer(control: ControlConnection, explained: Explained) -> Reply:
     """As a table, whatever the server's default is; servers before MySQL 5.6 and MariaDB 10.0 know no other."""
     try:
-        return control.reply(f"EXPLAIN FORMAT=TRADITIONAL {one.sql}", one.values)
+        return control.reply(f"EXPLAIN FORMAT=TRADITIONAL {explained.sql}", explained.values)
     except TargetError as error:
         if error.code != _SYNTAX:
             raise
-        return control.reply(f"EXPLAIN {one.sql}", one.values)
+        return control.reply(f"EXPLAIN {explained.sql}", explained.values)
 
 
 def _steps(reply: Reply) -> tuple[PlanStep, ...]:

@@ -333,9 +333,9 @@ def find_listening(port: int, data_dir: str) -> Locality:
         OSError, psutil.Error: The kernel does not show connections, or the process has ended.
     """
     found = {
-        one.pid
-        for one in psutil.net_connections("tcp")
-        if one.status == "LISTEN" and one.laddr and one.laddr.port == port
+        connection.pid
+        for connection in psutil.net_connections("tcp")
+        if connection.status == "LISTEN" and connection.laddr and connection.laddr.port == port
     }
     pids = sorted(pid for pid in found if pid is not None)
     if len(pids) != 1:

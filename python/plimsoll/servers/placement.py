@@ -164,7 +164,7 @@ def refusals(placement: InstancePlacement, data_dir: Path) -> tuple[str, ...]:
 
 def _remove_left(folders: Iterable[Path]) -> None:
     """Removes groups that somebody tried and was killed before removing; they have the number of that process."""
-    for left in (one for folder in folders for one in folder.glob(f"{_TRIED}*")):
+    for left in (path for folder in folders for path in folder.glob(f"{_TRIED}*")):
         pid = left.name.removeprefix(_TRIED)
         if pid.isdigit() and not Path("/proc", pid).exists():
             with contextlib.suppress(OSError):
@@ -263,15 +263,17 @@ def _nice(pid: int, task: int, proc: Path) -> int | None:
     return int(fields[16]) if len(fields) > 16 else None
 
 
-def _up(one: Hierarchy | None) -> Iterator[Path]:
+def _up(hierarchy: Hierarchy | None) -> Iterator[Path]:
     """A group and those above it, as far as they can be seen."""
-    if one is not None:
-        yield from (folder for folder in (one.own, *one.own.parents) if folder.is_relative_to(one.mount))
+    if hierarchy is not None:
+        yield from (
+            folder for folder in (hierarchy.own, *hierarchy.own.parents) if folder.is_relative_to(hierarchy.mount)
+        )
 
 
-def _quotas(one: Hierarchy | None) -> Iterator[float]:
-    for folder in _up(one):
-        if one is not None and one.version == 1:
+def _quotas(hierarchy: Hierarchy | None) -> Iterator[float]:
+    for folder in _up(hierarchy):
+        if hierarchy is not None and hierarchy.version == 1:
             words = [_text_of(folder / "cpu.cfs_quota_us").strip(), _text_of(folder / "cpu.cfs_period_us").strip()]
         else:
             words = _text_of(folder / "cpu.max").split()
@@ -279,20 +281,20 @@ def _quotas(one: Hierarchy | None) -> Iterator[float]:
             yield int(words[0]) / int(words[1])
 
 
-def _memory_limits(one: Hierarchy | None) -> Iterator[int]:
-    file = "memory.limit_in_bytes" if one is not None and one.version == 1 else "memory.max"
-    for folder in _up(one):
+def _memory_limits(hierarchy: Hierarchy | None) -> Iterator[int]:
+    file = "memory.limit_in_bytes" if hierarchy is not None and hierarchy.version == 1 else "memory.max"
+    for folder in _up(hierarchy):
         text = _text_of(folder / file).strip()
         if text.isdigit() and int(text) < _UNLIMITED_BYTES:
             yield int(text)
 
 
-def _io_limits(one: Hierarchy | None) -> dict[str, int]:
+def _io_limits(hierarchy: Hierarchy | None) -> dict[str, int]:
     """The tightest limits by device and name."""
     found: dict[str, int] = {}
-    for folder in _up(one):
-        assert one is not None, "a folder of it was found"
-        for name, value in _limits_v1(folder) if one.version == 1 else _limits_v2(folder):
+    for folder in _up(hierarchy):
+        assert hierarchy is not None, "a folder of it was found"
+        for name, value in _limits_v1(folder) if hierarchy.version == 1 else _limits_v2(folder):
             found[name] = min(found.get(name, value), value)
     return found
 

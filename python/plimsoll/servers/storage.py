@@ -266,7 +266,7 @@ def disks_of(device: str, *, sys: Path = _SYS) -> frozenset[str]:
     """The same of a device, by the kernel's name of it."""
     block = (sys / "class/block" / device).resolve()
     try:
-        members = sorted(one.name for one in (block / "slaves").iterdir())
+        members = sorted(path.name for path in (block / "slaves").iterdir())
     except OSError:
         members = []
     if members:

@@ -155,7 +155,7 @@ def _names(
     Raises:
         SpecError: Two sides are the same.
     """
-    programs = [server_word(one.split()) or one for one in servers]
+    programs = [server_word(server.split()) or server for server in servers]
     of_servers = _different(programs) or _different(servers)
     told = zip(*(one for one in (of_servers, _different(targets), _set(settings)) if one), strict=True)
     names = [", ".join(filter(None, parts)) or DEFAULT for parts in told] or [DEFAULT] * len(settings)
@@ -171,9 +171,10 @@ def _names(
 
 def _set(settings: Sequence[Mapping[str, OptionValue]]) -> list[str]:
     """The settings of each side that another one lacks or has with another value."""
-    shared = {name for name in settings[0] if all(one.get(name) == settings[0][name] for one in settings)}
+    shared = {name for name in settings[0] if all(setting.get(name) == settings[0][name] for setting in settings)}
     return [
-        ", ".join(f"{name}={_shown(value)}" for name, value in one.items() if name not in shared) for one in settings
+        ", ".join(f"{name}={_shown(value)}" for name, value in setting.items() if name not in shared)
+        for setting in settings
     ]
 
 
@@ -193,9 +194,9 @@ def _different(texts: Sequence[str]) -> list[str]:
         return []
     pieces = [_PIECE.findall(text) for text in texts]
     begin = _common(pieces)
-    end = _common([one[begin:][::-1] for one in pieces])
-    middles = [one[begin : len(one) - end] for one in pieces]
-    return ["/".join(one) for one in middles] if all(middles) else list(texts)
+    end = _common([piece[begin:][::-1] for piece in pieces])
+    middles = [piece[begin : len(piece) - end] for piece in pieces]
+    return ["/".join(middle) for middle in middles] if all(middles) else list(texts)
 
 
 def _common(pieces: Sequence[Sequence[str]]) -> int:

@@ -109,15 +109,17 @@ def checked_audit_map(written: dict[str, Any]) -> AuditMap:
     return found
 
 
-def _place_faults(found: AuditMap) -> list[Fault]:
+def _place_faults(audit_map: AuditMap) -> list[Fault]:
     """Columns that a record does not have, and columns that are named twice."""
-    places = {name: place for name in _COLUMN_KEYS if (place := getattr(found, name)) is not None}
+    places = {name: place for name in _COLUMN_KEYS if (place := getattr(audit_map, name)) is not None}
     told: dict[int, str] = {}
     faults = list[Fault]()
     for name, place in places.items():
         key = name.rstrip("_")
-        if place >= found.columns:
-            faults.append(Fault((key,), f"must be below columns ({found.columns}; positions count from 0), is {place}"))
+        if place >= audit_map.columns:
+            faults.append(
+                Fault((key,), f"must be below columns ({audit_map.columns}; positions count from 0), is {place}")
+            )
         elif place in told:
             faults.append(Fault((key,), f"is column {place}, as {told[place]} is"))
         told.setdefault(place, key)

@@ -120,7 +120,7 @@ def claim_faults(
         yield Fault(("connections",), "say at which level throughput is compared with that of the lowest")
     elif claim.peak_connections is not None:
         low, high = claim.peak_connections
-        if connections and not any(low <= one <= high for one in connections):
+        if connections and not any(low <= connection <= high for connection in connections):
             measured = ", ".join(map(str, sorted(connections)))
             yield Fault(
                 ("peak_connections",),

@@ -135,11 +135,11 @@ def driver_names(drivers: Sequence[DriverSpec]) -> tuple[str, ...]:
     >>> driver_names((DriverSpec(), DriverSpec(ssh="load1"), DriverSpec()))
     ('local#1', 'load1', 'local#2')
     """
-    often, seen = Counter(one.name for one in drivers), Counter[str]()
+    often, seen = Counter(driver.name for driver in drivers), Counter[str]()
     names = []
-    for one in drivers:
-        seen[one.name] += 1
-        names.append(one.name if often[one.name] == 1 else f"{one.name}#{seen[one.name]}")
+    for driver in drivers:
+        seen[driver.name] += 1
+        names.append(driver.name if often[driver.name] == 1 else f"{driver.name}#{seen[driver.name]}")
     return tuple(names)
 
 
@@ -198,7 +198,7 @@ def _out_of_reach(system: SystemSpec, drivers: Sequence[DriverSpec]) -> str | No
 
 def _elsewhere(drivers: Sequence[DriverSpec]) -> str | None:
     """The first driver that is another machine."""
-    elsewhere = ("a node of a Ray cluster" if one.ray else one.name for one in drivers if not one.is_here)
+    elsewhere = ("a node of a Ray cluster" if driver.ray else driver.name for driver in drivers if not driver.is_here)
     return next(elsewhere, None)
 
 

@@ -140,7 +140,9 @@ def read_combinations(listed: object, factors: Iterable[Factor]) -> tuple[list[t
             continue
         chosen, own = _chosen(place, dict(_leaves(item)), factors)
         faults += own
-        found += [(place, one) for one in products([chosen.get(factor.name, factor.values) for factor in factors])]
+        found += [
+            (place, product) for product in products([chosen.get(factor.name, factor.values) for factor in factors])
+        ]
     return found, faults
 
 
@@ -242,7 +244,7 @@ def _chosen(
         factor = known.get(key)
         if factor is None:
             near = difflib.get_close_matches(key, known, n=1)
-            cure = f"did you mean {near[0]}?" if near else f"known are {', '.join(one.name for one in factors)}"
+            cure = f"did you mean {near[0]}?" if near else f"known are {', '.join(factor.name for factor in factors)}"
             faults.append(Fault((*place, key), f"is not a factor; {cure}"))
             continue
         found = tuple(value for value in factor.values if value.is_same(written))

@@ -88,7 +88,7 @@ def new_study(
     tables = [
         ("[study]", study),
         ("[[workload]]", workload),
-        *(("[[system]]", one) for one in _systems(question, server)),
+        *(("[[system]]", system) for system in _systems(question, server)),
     ]
     parts = ["\n".join([heading, *(line.text() for line in lines)]) for heading, lines in tables]
     return f"# {ASKS[question]}\n" + "\n\n".join(parts) + "\n"

@@ -59,7 +59,7 @@ def format_cpus(cpus: tuple[int, ...]) -> str:
             parts[-1].append(cpu)
         else:
             parts.append([cpu])
-    return ",".join(str(one[0]) if len(one) == 1 else f"{one[0]}-{one[-1]}" for one in parts)
+    return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
 
 
 def _read_cpus(value: object) -> object:

@@ -119,7 +119,7 @@ class ReplicationKeys(Written):
             found["replication_delay_s"] = f"{self.replication_delay:g}"
         own = self.replica
         if own.cpus is not None:
-            found["replica_cpus"] = "; ".join(format_cpus(one) for one in own.cpus)
+            found["replica_cpus"] = "; ".join(format_cpus(cpu) for cpu in own.cpus)
         if own.cpu_count is not None:
             found["replica_cpu_count"] = "; ".join(str(one) for one in own.cpu_count)
         sizes = {"replica_memory_limit_bytes": own.memory_limit, "replica_buffer_pool_bytes": own.buffer_pool}
@@ -193,7 +193,7 @@ def _cpu_faults(keys: ReplicationKeys, cpus: tuple[int, ...] | None) -> Iterator
     if cpus is not None and own.cpus is None:
         yield Fault(("replica", "cpus"), "the source has CPUs of its own; say which the replicas have")
     sizes = (
-        ("cpus", own.cpus and [len(one) for one in own.cpus]),
+        ("cpus", own.cpus and [len(cpu) for cpu in own.cpus]),
         ("cpu_count", own.cpu_count and list(own.cpu_count)),
     )
     for key, counts in sizes:
@@ -295,7 +295,7 @@ def role_target_faults(targets: Sequence[RoleTargetSpec]) -> Iterator[Fault]:
     Args:
         targets: As written.
     """
-    count = sum(one.role == "source" for one in targets)
+    count = sum(target.role == "source" for target in targets)
     if count != 1:
         yield Fault(("targets",), f"must have exactly one with role source, has {count}")
     replicas = len(targets) - count

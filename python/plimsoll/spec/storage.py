@@ -91,6 +91,6 @@ class StorageSpec(Written):
 
 def storage_faults(storages: Iterable[StorageSpec]) -> Iterable[Fault]:
     """Sections that cannot be told from each other."""
-    for label, count in Counter(one.label for one in storages).items():
+    for label, count in Counter(storage.label for storage in storages).items():
         if count > 1:
             yield Fault(("storage",), f"{label!r} is measured {count} times; give each section a name of its own")

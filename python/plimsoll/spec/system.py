@@ -323,13 +323,13 @@ class SystemSpec(Written):
 
     def parsed_target(self) -> Target:
         """The target, or the source among several, without a password."""
-        source = next((one.url for one in self.targets if one.role == "source"), self.target)
+        source = next((target.url for target in self.targets if target.role == "source"), self.target)
         assert source is not None, "a system without a target was asked for it"
         return self._with_tls(parse_target(source))
 
     def parsed_replicas(self) -> tuple[Target, ...]:
         """The replicas among its targets, without passwords."""
-        return tuple(self._with_tls(one.parsed()) for one in self.targets if one.role == "replica")
+        return tuple(self._with_tls(target.parsed()) for target in self.targets if target.role == "replica")
 
     def _with_tls(self, target: Target) -> Target:
         return target.with_tls(said_of({key: getattr(self, key) for key in KEYS}))
@@ -471,11 +471,11 @@ def exporter_faults(exporters: tuple[ExporterSpec, ...], *, is_managed: bool) ->
     """What is wrong with a system's exporters together, one line each."""
     if exporters and is_managed:
         yield Fault(("exporters",), "belongs to a target; Plimsoll samples the machine of a managed server itself")
-    urls = [one.url for one in exporters]
-    for index, one in enumerate(exporters):
-        if one.url in urls[:index]:
+    urls = [exporter.url for exporter in exporters]
+    for index, exporter in enumerate(exporters):
+        if exporter.url in urls[:index]:
             yield Fault(("exporters", index, "url"), "is listed twice")
-        if one.bearer_env is not None and not _is_private(one.url):
+        if exporter.bearer_env is not None and not _is_private(exporter.url):
             yield Fault(("exporters", index, "bearer_env"), "a token would cross the network in clear; write https://")
 
 

@@ -140,13 +140,13 @@ def _weighted(value: Mapping[str, object], least: int, most: int) -> Counts:
     counts, weights = value.get("counts"), value.get("weights")
     if not isinstance(counts, list) or not 1 <= len(counts) <= COUNTS_MAX:
         raise ValueError(f"counts must be a list of 1 to {COUNTS_MAX} whole numbers, is {counts!r:.80}")
-    numbers = [_whole(one, least, most) for one in counts]
+    numbers = [_whole(count, least, most) for count in counts]
     if len(set(numbers)) < len(numbers):
         raise ValueError(f"counts must be different numbers, are {counts!r:.80}")
     weights = [1.0] * len(numbers) if weights is None else weights
     if not isinstance(weights, list) or len(weights) != len(numbers):
         raise ValueError(f"weights must be one for each of the {len(numbers)} counts, are {weights!r:.80}")
-    sound = all(type(one) in (int, float) and 0 <= one < math.inf for one in weights)
+    sound = all(type(weight) in (int, float) and 0 <= weight < math.inf for weight in weights)
     if not sound or not 0 < sum(weights) < math.inf:
         raise ValueError(f"weights must be 0 or more, and not all 0, are {weights!r:.80}")
     pairs = sorted((number, float(weight)) for number, weight in zip(numbers, weights, strict=True))

@@ -534,9 +534,9 @@ def counted_column(spec: CountedKey, table: TableSpec) -> ColumnSpec | None:
 
 def counters_of(file: WorkloadFile) -> list[tuple[str, str]]:
     """Tables and columns whose keys are counted, in the order in which a file without faults names them."""
-    values = [one for each in file.transaction for one in each.values.values()]
-    values += [one for each in file.transaction for st in each.statement for one in st.values.values()]
-    ways = [one.generator for one in values]
+    values = [value for each in file.transaction for value in each.values.values()]
+    values += [value for each in file.transaction for st in each.statement for value in st.values.values()]
+    ways = [value.generator for value in values]
     found = (counter_of(way, file) for way in ways if isinstance(way, CountedKey))
     return [*dict.fromkeys(found)]
 
@@ -555,5 +555,9 @@ def given_to(sql: SqlText, file: WorkloadFile) -> tuple[str, str] | None:
         return None
     name = found[1].strip("`").replace("``", "`").lower()
     numbered = {(table.name, one.name) for table in file.table for one in table.column if one.auto_increment}
-    fitting = (one for one in counters_of(file) if one[0].lower() == name and (one in numbered or not file.table))
+    fitting = (
+        counter
+        for counter in counters_of(file)
+        if counter[0].lower() == name and (counter in numbered or not file.table)
+    )
     return next(fitting, None)

@@ -218,7 +218,9 @@ def definition_faults(place: Loc, workload: StatementsSpec) -> Iterator[Fault]:
 
 def different_rows(workloads: Iterable[Workload]) -> Iterator[Fault]:
     """The OLTP workloads of a study have the same rows."""
-    built_in = [(index, one.data_line()) for index, one in enumerate(workloads) if isinstance(one, WorkloadSpec)]
+    built_in = [
+        (index, workload.data_line()) for index, workload in enumerate(workloads) if isinstance(workload, WorkloadSpec)
+    ]
     for index, line in built_in[1:]:
         base, wanted = built_in[0]
         for key, value in line.items():

@@ -95,10 +95,10 @@ def matrix_of(values: Mapping[str, Mapping[str, str]]) -> Matrix:
     Args:
         values: By system, in the order of the study file, its value of each factor. Systems without any are left out.
     """
-    systems = {name: own for name, own in values.items() if own}
+    systems = {name: value for name, value in values.items() if value}
     known: dict[str, dict[str, int]] = {}
-    for own in systems.values():
-        for factor, value in own.items():
+    for system in systems.values():
+        for factor, value in system.items():
             known.setdefault(factor, {}).setdefault(value, len(known[factor]))
     factors = tuple(
         name for name, own in known.items() if len(own) > 1 and all(name in system for system in systems.values())
@@ -107,7 +107,7 @@ def matrix_of(values: Mapping[str, Mapping[str, str]]) -> Matrix:
         systems=tuple(systems),
         factors=factors,
         values=tuple(tuple(known[name]) for name in factors),
-        rows=tuple(tuple(known[name][own[name]] for name in factors) for own in systems.values()),
+        rows=tuple(tuple(known[name][system[name]] for name in factors) for system in systems.values()),
     )
 
 

@@ -204,7 +204,7 @@ def _newton(n: Floats, weights: Floats, left: Floats, shapes: Floats, law: Law) 
         ]
     values = np.stack([a * s**2 + 2 * b * s * k + c * k**2 - 2 * p * s - 2 * q * k for s, k in candidates])
     best = values.argmin(0)
-    return np.stack([np.choose(best, [one[index] for one in candidates]) for index in (0, 1)], axis=1)
+    return np.stack([np.choose(best, [candidate[index] for candidate in candidates]) for index in (0, 1)], axis=1)
 
 
 def corrected_aic(levels: Levels, fitted: Fitted) -> float:

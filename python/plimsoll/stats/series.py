@@ -44,7 +44,7 @@ Columns = NDArray[np.float64]
 
 def lagged(series: Series, *shapes: Series) -> Columns:
     """Columns of the regression: 1, the value before, and shapes; shape (n - 1, 2 + number of shapes)."""
-    return np.column_stack([np.ones(series.size - 1), series[:-1], *(one[1:] for one in shapes)])
+    return np.column_stack([np.ones(series.size - 1), series[:-1], *(shape[1:] for shape in shapes)])
 
 
 def residual_squares(series: Series, columns: Columns) -> float:
@@ -164,14 +164,14 @@ def _worths(series: Series, changes: Sequence[int]) -> Series:
     coefficients, squares = inverse @ series[1:], residual_squares(series, columns)
     added = coefficients**2 / np.maximum((inverse**2).sum(axis=1), 1e-300)
     gains = (series.size - 1) * np.log1p(added[2:] / squares)
-    medians = np.array([np.median(one) for one in np.split(series, changes)])  # a stall is no other state
+    medians = np.array([np.median(part) for part in np.split(series, changes)])  # a stall is no other state
     worths: Series = np.minimum(gains / _GAIN, np.abs(np.diff(medians) / series.mean()) / RELEVANT_RATIO)
     return worths
 
 
 def _steps(series: Series, changes: Sequence[int]) -> Columns:
     time = np.arange(series.size)
-    return lagged(series, *((time >= one).astype(float) for one in changes))
+    return lagged(series, *((time >= change).astype(float) for change in changes))
 
 
 def changes_squares(series: Series, changes: Sequence[int]) -> float:

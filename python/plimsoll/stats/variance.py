@@ -148,20 +148,20 @@ detectable were found in 71 to 81 % of studies of 3 to 10 repetitions, with 0.2 
 """
 
 
-def moderated(own: MeanVariance | None, pool: MeanVariance) -> MeanVariance:
+def moderated(mean_variance: MeanVariance | None, pool: MeanVariance) -> MeanVariance:
     """The variance of one of several systems.
 
     Args:
-        own: As its own repetitions say; None where there is one, so that nothing but the pool is known.
+        mean_variance: As its own repetitions say; None where there is one, so that nothing but the pool is known.
         pool: That of all systems together, its own repetitions included.
     """
-    if own is None:
+    if mean_variance is None:
         return pool
-    prior = min(max(pool.degrees - own.degrees, 0.0) * _SHARE_OF_POOL, _MOST_PRIOR_DEGREES)
-    if own.variance > pool.variance:
-        prior *= pool.variance / own.variance
-    degrees = prior + own.degrees
-    return MeanVariance((prior * pool.variance + own.degrees * own.variance) / degrees, degrees)
+    prior = min(max(pool.degrees - mean_variance.degrees, 0.0) * _SHARE_OF_POOL, _MOST_PRIOR_DEGREES)
+    if mean_variance.variance > pool.variance:
+        prior *= pool.variance / mean_variance.variance
+    degrees = prior + mean_variance.degrees
+    return MeanVariance((prior * pool.variance + mean_variance.degrees * mean_variance.variance) / degrees, degrees)
 
 
 def moderated_power_degrees(degrees: float, repetitions: int) -> float:
@@ -224,8 +224,8 @@ class LevelTable:
         left = self._residuals[0][:, shared]
         degrees, squares = np.isfinite(left).sum(axis=1) - 1, np.nansum(left**2, axis=1)
         return {
-            system: moderated(self._own_residual(float(own), int(count), pool), pool)
-            for system, own, count in zip(self.systems, squares, degrees, strict=True)
+            system: moderated(self._own_residual(float(square), int(count), pool), pool)
+            for system, square, count in zip(self.systems, squares, degrees, strict=True)
         }
 
     def _own_residual(self, squares: float, degrees: int, pool: MeanVariance) -> MeanVariance | None:

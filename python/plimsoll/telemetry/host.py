@@ -275,10 +275,12 @@ class NetworkSampler(Sampler):
         """Looks once, see `Sampler`."""
         lines = (line.partition(":") for line in kernel_text(self._path).splitlines())
         fields = {name.strip(): rest.split() for name, colon, rest in lines if colon}
-        bytes_of = {name: (float(one[_RECEIVED]), float(one[_SENT])) for name, one in fields.items()}
+        bytes_of = {name: (float(field[_RECEIVED]), float(field[_SENT])) for name, field in fields.items()}
         risen = self._deltas.rise(at_unix_s, traffic_counters(bytes_of))
         return (
-            [] if risen is None else [Sample(self.source, *one) for one in traffic_rates(*risen, self._speeds).items()]
+            []
+            if risen is None
+            else [Sample(self.source, *item) for item in traffic_rates(*risen, self._speeds).items()]
         )
 
 

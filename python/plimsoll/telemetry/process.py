@@ -265,7 +265,7 @@ class CgroupSampler(Sampler):
             return []
         elapsed_s, counted = risen
         groups = [(counted.get(f"{place} throttled_s", 0.0), counted, place) for place, _ in enumerate(self._quotas)]
-        throttled_s, _, place = max(groups, key=lambda one: one[0])
+        throttled_s, _, place = max(groups, key=lambda group: group[0])
         found = [Sample(self.source, "server_throttled_s_per_s", throttled_s / elapsed_s)]
         periods = counted.get(f"{place} nr_periods", 0.0)
         if periods > 0:

@@ -103,8 +103,8 @@ class AbAnswer(Document):
     @property
     def limit_s_needed(self) -> float | None:
         """A limit within which all is decided four times out of five, whole minutes in seconds; None if unknown."""
-        needed = [one.rounds_needed for one in self.comparisons]
-        rounds = max((one.rounds for one in self.comparisons), default=0)
+        needed = [comparison.rounds_needed for comparison in self.comparisons]
+        rounds = max((comparison.rounds for comparison in self.comparisons), default=0)
         if not rounds or None in needed:
             return None
         most = max(one for one in needed if one is not None)
@@ -113,7 +113,7 @@ class AbAnswer(Document):
 
 def comparisons_of(ratios: Iterable[SystemRatio], base: str) -> tuple[AbComparison, ...]:
     """Each system of a study of one workload and level against one of them; its peaks are no second comparison."""
-    found = [one for one in ratios if not (isinstance(one, Difference) and one.level is None)]
+    found = [ratio for ratio in ratios if not (isinstance(ratio, Difference) and ratio.level is None)]
     return tuple(_against(base, one) for one in found if base in (one.base, one.system))
 
 
@@ -137,17 +137,19 @@ def _against(base: str, compared: SystemRatio) -> AbComparison:
 def sides_measured(analysis: Analysis) -> tuple[AbSide, ...]:
     """What was measured of each system of such a study."""
     cells = {curve.system: curve.cells[0] for curve in analysis.curves if curve.cells}
-    climbed = {one.system: one for one in analysis.capacities}
+    climbed = {capacity.system: capacity for capacity in analysis.capacities}
     sides = []
-    for one in analysis.systems:
-        cell, durability, found = cells.get(one.name), one.durability, climbed.get(one.name)
+    for system in analysis.systems:
+        cell, durability, found = cells.get(system.name), system.durability, climbed.get(system.name)
         sides.append(
             AbSide(
-                name=one.name,
+                name=system.name,
                 throughput_tps=None if cell is None else cell.throughput_tps,
                 response_ms_p99=None if cell is None else cell.response_ms.p99,
                 held_tps=None if found is None else found.low,
-                knee_tps=None if found is None else knee_of(run for own in found.searches for run in own.capacity.runs),
+                knee_tps=None
+                if found is None
+                else knee_of(run for search in found.searches for run in search.capacity.runs),
                 durability=None if durability is None else durability.name,
                 settings_causing_loss=() if durability is None else durability.causes,
             )

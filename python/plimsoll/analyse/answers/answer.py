@@ -51,7 +51,7 @@ class _Asked:
 
     def less_durable_than_another(self, system: str) -> str | None:
         """What a system may lose and some other that is compared does not."""
-        return next(filter(None, (self.less_durable(system, one.system) for one in self.curves)), None)
+        return next(filter(None, (self.less_durable(system, curve.system) for curve in self.curves)), None)
 
     @property
     def is_in_a_table(self) -> bool:
@@ -61,7 +61,7 @@ class _Asked:
     @property
     def took_turns(self) -> bool:
         """A duet asks which system is faster; its absolute figures are as noisy as the machine was."""
-        return any(one.duet is not None for one in self.differences)
+        return any(difference.duet is not None for difference in self.differences)
 
     @property
     def told(self) -> tuple[Curve, ...]:
@@ -77,18 +77,22 @@ def answer(
     objective_ms_p99: float | None = None,
 ) -> Iterator[Finding]:
     """The advice; nothing without curves."""
-    by_name = {one.name: one for one in systems}
+    by_name = {system.name: system for system in systems}
     for at_rate in (False, True):
         for workload in workloads:
-            own = [one for one in curves if one.workload == workload.name and one.kind.is_at_rate is at_rate]
+            own = [curve for curve in curves if curve.workload == workload.name and curve.kind.is_at_rate is at_rate]
             if own:
-                peaks = tuple(one for one in differences if one.workload == workload.name and one.level is None)
+                peaks = tuple(
+                    difference
+                    for difference in differences
+                    if difference.workload == workload.name and difference.level is None
+                )
                 best_first = tuple(sorted(own, key=lambda curve: -_merit(curve)))
                 yield from _of_workload(
                     _Asked(workload.name, best_first, peaks, by_name, not is_read_only(workload)), objective_ms_p99
                 )
         if not at_rate:
-            yield from across_workloads(workloads, by_name, [one for one in curves if not one.kind.is_at_rate])
+            yield from across_workloads(workloads, by_name, [curve for curve in curves if not curve.kind.is_at_rate])
 
 
 def _merit(curve: Curve) -> float:
@@ -137,10 +141,10 @@ _NO_ORDER = frozenset((RatioVerdict.DISTURBED, RatioVerdict.UNRESOLVED, RatioVer
 
 def _standing(asked: _Asked) -> str:
     best = asked.best.system
-    verdicts = [one.verdict for one in asked.differences if best in (one.base, one.system)]
+    verdicts = [difference.verdict for difference in asked.differences if best in (difference.base, difference.system)]
     if not _NO_ORDER.isdisjoint(verdicts):
         return "only"
-    decided = all(one.is_difference for one in verdicts)
+    decided = all(verdict.is_difference for verdict in verdicts)
     return "most" if decided else "highest-figure"
 
 
@@ -191,22 +195,23 @@ def _compared(asked: _Asked) -> Iterator[Finding]:
     if len(asked.curves) > SYSTEMS_FOR_ALL_PAIRS:
         return
     pairs = [one for curve in asked.curves[1:] if (one := _with_best(asked, curve.system)) is not None]
-    for index, one in enumerate(pairs[:_COMPARISONS_IN_FULL] if asked.is_in_a_table else pairs):
-        yield _comparison(asked, one, in_full=index < _COMPARISONS_IN_FULL)
+    for index, pair in enumerate(pairs[:_COMPARISONS_IN_FULL] if asked.is_in_a_table else pairs):
+        yield _comparison(asked, pair, in_full=index < _COMPARISONS_IN_FULL)
 
 
 def _with_best(asked: _Asked, system: str) -> Difference | None:
     pair = {asked.best.system, system}
-    return next((one for one in asked.differences if {one.base, one.system} == pair), None)
+    return next((difference for difference in asked.differences if {difference.base, difference.system} == pair), None)
 
 
 def _range_of_others(asked: _Asked) -> Finding:
     peaks = [_merit(curve) for curve in asked.curves]
     best = asked.best.system
     undecided = [
-        one
-        for one in asked.differences
-        if best in (one.base, one.system) and one.verdict in (RatioVerdict.UNRESOLVED, RatioVerdict.DISTURBED)
+        difference
+        for difference in asked.differences
+        if best in (difference.base, difference.system)
+        and difference.verdict in (RatioVerdict.UNRESOLVED, RatioVerdict.DISTURBED)
     ]
     return found(
         "other-peaks",
@@ -219,25 +224,25 @@ def _range_of_others(asked: _Asked) -> Finding:
     )
 
 
-def _comparison(asked: _Asked, one: Difference, *, in_full: bool) -> Finding:
+def _comparison(asked: _Asked, difference: Difference, *, in_full: bool) -> Finding:
     """Two peaks, the higher one first."""
-    high = one if one.ratio.value >= 1 else one.inverted
+    high = difference if difference.ratio.value >= 1 else difference.inverted
     differing = tuple((name, value, of_base) for name, of_base, value in high.other_factors)
-    environments: dict[str, Any] = {} if one.blocks is None else {"environments": one.blocks.environments}
+    environments: dict[str, Any] = {} if difference.blocks is None else {"environments": difference.blocks.environments}
     return found(
         "comparison",
         system=high.system,
-        workload=one.workload,
+        workload=difference.workload,
         base=high.base,
         verdict=high.verdict.value,
         ratio=high.ratio,
-        smallest_effect=one.smallest_effect,
-        equal_within=one.equal_within,
-        repetitions_needed=one.repetitions_needed,
+        smallest_effect=difference.smallest_effect,
+        equal_within=difference.equal_within,
+        repetitions_needed=difference.repetitions_needed,
         system_level=high.system_level,
         base_level=high.base_level,
         differing=differing if in_full else (),
-        one_sided=one.one_sided_factors if in_full else (),
+        one_sided=difference.one_sided_factors if in_full else (),
         less_durable=asked.less_durable(high.system, high.base),
         **environments,
     )
@@ -285,7 +290,7 @@ def with_grades(
         systems: Of the study.
         curves: Whose levels the findings are about.
     """
-    imported = {one.name for one in systems if one.origin != MEASURED_ORIGIN}
+    imported = {system.name for system in systems if system.origin != MEASURED_ORIGIN}
     for finding in answer:
         rule = _RULES.get(finding.code)
         if rule is None:
@@ -342,24 +347,24 @@ _RULES: Mapping[str, Callable[[Finding, Collection[Curve], bool], Grade]] = {
 
 def cost_answer(costs: Iterable[WorkloadCost]) -> Iterator[Finding]:
     """The cheapest first; of many systems the cheapest alone. In several currencies the section on costs says so."""
-    for one in costs:
-        if len(one.currencies) > 1:
+    for cost in costs:
+        if len(cost.currencies) > 1:
             continue
-        if len(one.systems) > TOLD_ONE_BY_ONE:
-            told = one.systems[:1]
-            yield found("cheapest", system=told[0].system, workload=one.workload, **_figures(one, told))
+        if len(cost.systems) > TOLD_ONE_BY_ONE:
+            told = cost.systems[:1]
+            yield found("cheapest", system=told[0].system, workload=cost.workload, **_figures(cost, told))
         else:
-            yield found("costs", workload=one.workload, **_figures(one, one.systems))
+            yield found("costs", workload=cost.workload, **_figures(cost, cost.systems))
 
 
-def _figures(one: WorkloadCost, told: Sequence[SystemCost]) -> dict[str, Any]:
+def _figures(workload_cost: WorkloadCost, told: Sequence[SystemCost]) -> dict[str, Any]:
     return {
         "systems": tuple(system.system for system in told),
         "costs_per_million": tuple(system.per_million.value for system in told),
-        "currency": one.currencies[0] or None,
-        "basis": one.basis.value,
-        "utilisation": one.utilisation,
-        "is_decided": one.currencies[0] not in one.undecided,
-        "without_price": one.without_price,
-        "without_capacity": one.without_capacity,
+        "currency": workload_cost.currencies[0] or None,
+        "basis": workload_cost.basis.value,
+        "utilisation": workload_cost.utilisation,
+        "is_decided": workload_cost.currencies[0] not in workload_cost.undecided,
+        "without_price": workload_cost.without_price,
+        "without_capacity": workload_cost.without_capacity,
     }

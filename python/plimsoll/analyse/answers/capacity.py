@@ -28,8 +28,11 @@ def capacity_answer(
 
     Where every search of several systems ended without a rate that holds, one finding says so for all.
     """
-    for workload in dict.fromkeys(one.workload for one in capacities):
-        own = sorted((one for one in capacities if one.workload == workload), key=lambda one: -_value(one))
+    for workload in dict.fromkeys(capacity.workload for capacity in capacities):
+        own = sorted(
+            (capacity for capacity in capacities if capacity.workload == workload),
+            key=lambda capacity: -_value(capacity),
+        )
         if len(own) > 1 and all(_holds_nowhere(one) for one in own):
             yield _none_holds(own)
             continue
@@ -37,48 +40,55 @@ def capacity_answer(
         for one in own:
             others = (less_durable(workload, one.system, other) for other in names)
             yield _capacity(one, next(filter(None, others), None))
-        compared = (_compared(one, names[0], less_durable) for one in ratios if _is_of(one, own[0]))
+        compared = (_compared(ratio, names[0], less_durable) for ratio in ratios if _is_of(ratio, own[0]))
         yield from sorted(compared, key=lambda one: names.index(one.known["base"]))
 
 
-def _holds_nowhere(one: SystemCapacity) -> bool:
-    is_given_up = any(search.capacity.is_given_up for search in one.searches)
-    return one.capacity_tps is None and all(_finished(one)) and _knee_tps(one) is None and not is_given_up
+def _holds_nowhere(system_capacity: SystemCapacity) -> bool:
+    is_given_up = any(search.capacity.is_given_up for search in system_capacity.searches)
+    return (
+        system_capacity.capacity_tps is None
+        and all(_finished(system_capacity))
+        and _knee_tps(system_capacity) is None
+        and not is_given_up
+    )
 
 
-def _capacity(one: SystemCapacity, lost: str | None) -> Finding:
-    finished, found_tps = sum(_finished(one)), one.capacity_tps
-    swept = max((search.capacity.fastest_tps for search in one.searches), default=0.0)
-    is_far_below = found_tps is not None and any(search.capacity.far_below_sweep for search in one.searches)
-    grown = [tps for search in one.searches if (tps := search.capacity.lag_grows_tps) is not None]
+def _capacity(system_capacity: SystemCapacity, lost: str | None) -> Finding:
+    finished, found_tps = sum(_finished(system_capacity)), system_capacity.capacity_tps
+    swept = max((search.capacity.fastest_tps for search in system_capacity.searches), default=0.0)
+    is_far_below = found_tps is not None and any(search.capacity.far_below_sweep for search in system_capacity.searches)
+    grown = [tps for search in system_capacity.searches if (tps := search.capacity.lag_grows_tps) is not None]
     return found(
         "capacity",
-        system=one.system,
-        workload=one.workload,
-        capacity_tps=one.capacity_tps,
-        low_tps=one.low,
-        high_tps=one.high,
-        objective_ms_p99=one.objective.response_ms_p99,
-        errors_ratio=one.objective.errors_ratio,
+        system=system_capacity.system,
+        workload=system_capacity.workload,
+        capacity_tps=system_capacity.capacity_tps,
+        low_tps=system_capacity.low,
+        high_tps=system_capacity.high,
+        objective_ms_p99=system_capacity.objective.response_ms_p99,
+        errors_ratio=system_capacity.objective.errors_ratio,
         searches_count=finished,
-        unfinished_count=len(one.searches) - finished,
-        stopped=tuple(search.stopped for search in one.searches if search.stopped is not None),
+        unfinished_count=len(system_capacity.searches) - finished,
+        stopped=tuple(search.stopped for search in system_capacity.searches if search.stopped is not None),
         lag_grows_tps=min(grown, default=None),
-        knee_tps=_knee_tps(one),
+        knee_tps=_knee_tps(system_capacity),
         less_durable=lost,
-        is_disturbed=one.is_disturbed,
-        highest_held_tps=_highest_held_tps(one),
+        is_disturbed=system_capacity.is_disturbed,
+        highest_held_tps=_highest_held_tps(system_capacity),
         swept_tps=swept or None,
         is_far_below_sweep=is_far_below,
     )
 
 
-def _highest_held_tps(one: SystemCapacity) -> float | None:
-    return highest_held_tps((run for search in one.searches for run in search.capacity.runs), one.objective)
+def _highest_held_tps(system_capacity: SystemCapacity) -> float | None:
+    return highest_held_tps(
+        (run for search in system_capacity.searches for run in search.capacity.runs), system_capacity.objective
+    )
 
 
-def _knee_tps(one: SystemCapacity) -> float | None:
-    return knee_of(run for search in one.searches for run in search.capacity.runs)
+def _knee_tps(system_capacity: SystemCapacity) -> float | None:
+    return knee_of(run for search in system_capacity.searches for run in search.capacity.runs)
 
 
 def _none_holds(own: Sequence[SystemCapacity]) -> Finding:
@@ -95,20 +105,22 @@ def _none_holds(own: Sequence[SystemCapacity]) -> Finding:
     )
 
 
-def _compared(one: CapacityRatio, best: str, less_durable: LessDurable) -> Finding:
+def _compared(capacity_ratio: CapacityRatio, best: str, less_durable: LessDurable) -> Finding:
     """The higher capacity first."""
-    one = one.against(one.base if one.system == best else one.system)
+    capacity_ratio = capacity_ratio.against(
+        capacity_ratio.base if capacity_ratio.system == best else capacity_ratio.system
+    )
     return found(
         "capacity-compared",
         system=best,
-        workload=one.workload,
-        base=one.base,
-        less_durable=less_durable(one.workload, best, one.base),
-        ratio=one.ratio,
-        verdict=one.verdict.value,
-        equal_within=one.equal_within,
-        repetitions_needed=one.repetitions_needed,
-        pairs_count=one.pairs_count,
+        workload=capacity_ratio.workload,
+        base=capacity_ratio.base,
+        less_durable=less_durable(capacity_ratio.workload, best, capacity_ratio.base),
+        ratio=capacity_ratio.ratio,
+        verdict=capacity_ratio.verdict.value,
+        equal_within=capacity_ratio.equal_within,
+        repetitions_needed=capacity_ratio.repetitions_needed,
+        pairs_count=capacity_ratio.pairs_count,
     )
 
 
@@ -116,13 +128,17 @@ def _is_of(ratio: CapacityRatio, best: SystemCapacity) -> bool:
     return ratio.workload == best.workload and best.system in (ratio.base, ratio.system)
 
 
-def _finished(one: SystemCapacity) -> list[bool]:
-    return [search.is_finished for search in one.searches]
+def _finished(system_capacity: SystemCapacity) -> list[bool]:
+    return [search.is_finished for search in system_capacity.searches]
 
 
-def _value(one: SystemCapacity) -> float:
+def _value(system_capacity: SystemCapacity) -> float:
     """By which systems are ranked: their knees where they have no capacity."""
-    return (_knee_tps(one) or 0.0) if one.capacity_tps is None else one.capacity_tps.value
+    return (
+        (_knee_tps(system_capacity) or 0.0)
+        if system_capacity.capacity_tps is None
+        else system_capacity.capacity_tps.value
+    )
 
 
 def with_disturbances(searched: Iterable[SystemCapacity], met: Mapping[str, Disturbance]) -> tuple[SystemCapacity, ...]:
@@ -130,17 +146,17 @@ def with_disturbances(searched: Iterable[SystemCapacity], met: Mapping[str, Dist
     return tuple(_of_capacity(one, met) for one in searched)
 
 
-def _of_capacity(one: SystemCapacity, met: Mapping[str, Disturbance]) -> SystemCapacity:
-    given_up = [search.capacity for search in one.searches if search.capacity.is_given_up]
-    counted = [run for search in one.searches for run in search.capacity.runs if run.is_long]
+def _of_capacity(system_capacity: SystemCapacity, met: Mapping[str, Disturbance]) -> SystemCapacity:
+    given_up = [search.capacity for search in system_capacity.searches if search.capacity.is_given_up]
+    counted = [run for search in system_capacity.searches for run in search.capacity.runs if run.is_long]
     counted += [run for found in given_up for run in found.runs if run.rate_tps is not None]
-    names = {run.trial_id for run in counted} or deciding_trials([one])
+    names = {run.trial_id for run in counted} or deciding_trials([system_capacity])
     disturbance = together(met.get(trial_id) for trial_id in sorted(names))
-    update: dict[str, object] = {"disturbance": disturbance, "searches": tuple(_marked(one.searches, met))}
+    update: dict[str, object] = {"disturbance": disturbance, "searches": tuple(_marked(system_capacity.searches, met))}
     if is_disturbed(disturbance) or given_up:
-        estimate = None if one.capacity_tps is None else one.capacity_tps.without_bounds
+        estimate = None if system_capacity.capacity_tps is None else system_capacity.capacity_tps.without_bounds
         update |= {"is_disturbed": True, "capacity_tps": estimate, "high": None, "next_low": None}
-    return one.model_copy(update=update)
+    return system_capacity.model_copy(update=update)
 
 
 def _marked(searches: Iterable[SearchRecord], met: Mapping[str, Disturbance]) -> Iterator[SearchRecord]:
@@ -161,16 +177,21 @@ def withheld_ratios(
         searched: The capacities of its systems.
         met: How slow machines were in trials, by their ids; ramps are compared by it.
     """
-    return tuple(_of_ratio(one, searched, met) for one in ratios)
+    return tuple(_of_ratio(ratio, searched, met) for ratio in ratios)
 
 
-def _of_ratio(one: CapacityRatio, searched: Sequence[SystemCapacity], met: Mapping[str, Disturbance]) -> CapacityRatio:
-    own = [capacity for capacity in searched if capacity.workload == one.workload]
-    of_base, of_system = ([capacity for capacity in own if capacity.system == name] for name in (one.base, one.system))
-    if one.pairs_count:
-        return one.unless(unlike_sides(met_in_ramps(of_base, met), met_in_ramps(of_system, met)))
+def _of_ratio(
+    capacity_ratio: CapacityRatio, searched: Sequence[SystemCapacity], met: Mapping[str, Disturbance]
+) -> CapacityRatio:
+    own = [capacity for capacity in searched if capacity.workload == capacity_ratio.workload]
+    of_base, of_system = (
+        [capacity for capacity in own if capacity.system == name]
+        for name in (capacity_ratio.base, capacity_ratio.system)
+    )
+    if capacity_ratio.pairs_count:
+        return capacity_ratio.unless(unlike_sides(met_in_ramps(of_base, met), met_in_ramps(of_system, met)))
     base, system = (together(capacity.disturbance for capacity in side) for side in (of_base, of_system))
-    return one.unless(unlike(base, system))
+    return capacity_ratio.unless(unlike(base, system))
 
 
 def met_in_ramps(

@@ -97,7 +97,7 @@ def compare_sides(
     """
     cells, pairs = _cells(base, system, design), capacity_pairs(base, system, design.baselines)
     conditions = compared_conditions(base, system)
-    of_both = [one for one in pairs if one.is_of_both]
+    of_both = [pair for pair in pairs if pair.is_of_both]
     if not cells.keys and not of_both:
         raise SpecError(
             f"{base.facts.name} and {system.facts.name} have no workload and level, and no capacity at one objective,"
@@ -109,10 +109,10 @@ def compare_sides(
     assert overall is not None, "there is a cell, or a capacity"
     places = [*_places(cells, found, overall, design), *capacity_places(pairs, conditions, design=design)]
     differing = [*capacity_differences(pairs), *condition_differences(base.all_trials, system.all_trials)]
-    is_measured = all(one.trial.origin.kind == "measured" for one in (*base.all_trials, *system.all_trials))
+    is_measured = all(trial.trial.origin.kind == "measured" for trial in (*base.all_trials, *system.all_trials))
     overall = _graded(overall, is_measured=is_measured)
     found = [_graded(one, is_measured=is_measured) for one in found]
-    capacities = [_graded(one, is_measured=is_measured) for one in capacities]
+    capacities = [_graded(capacity, is_measured=is_measured) for capacity in capacities]
     return CompareAnswer(
         **overall.model_dump(include=set(MetricComparison.model_fields)),
         plimsoll_version=__version__,
@@ -122,7 +122,7 @@ def compare_sides(
         at_any_look=design.at_any_look,
         is_duet=any(one.turns is not None for one in cells.throughput),
         sessions=design.sessions,
-        baselines=tuple(one.facts for one in design.baselines),
+        baselines=tuple(baseline.facts for baseline in design.baselines),
         differing=tuple(differing),
         comparisons=tuple(found),
         capacities=tuple(capacities),
@@ -143,14 +143,18 @@ def compare_sides(
 Compared = TypeVar("Compared", bound=MetricComparison)
 
 
-def _graded(one: Compared, *, is_measured: bool) -> Compared:
+def _graded(compared: Compared, *, is_measured: bool) -> Compared:
     """A comparison, and that of its p99 where it has one, with how well it is known."""
-    is_single = one.low is None or one.basis is SpreadKind.WITHIN_RUN
-    grade = Grade.UNKNOWN if one.ratio is None else of_verdict(one.verdict, is_measured=is_measured and not is_single)
+    is_single = compared.low is None or compared.basis is SpreadKind.WITHIN_RUN
+    grade = (
+        Grade.UNKNOWN
+        if compared.ratio is None
+        else of_verdict(compared.verdict, is_measured=is_measured and not is_single)
+    )
     update: dict[str, object] = {"grade": grade}
-    if isinstance(one, CellComparison) and one.p99 is not None:
-        update["p99"] = _graded(one.p99, is_measured=is_measured)
-    return one.model_copy(update=update)
+    if isinstance(compared, CellComparison) and compared.p99 is not None:
+        update["p99"] = _graded(compared.p99, is_measured=is_measured)
+    return compared.model_copy(update=update)
 
 
 def _cells(base: Side, system: Side, design: Design) -> _Cells:
@@ -209,16 +213,16 @@ def _places(
         samples = {Metric.THROUGHPUT: tps, Metric.P99: times}
         yield GatePlace(
             (cell.workload, cell.level.label() or "level not known"),
-            {metric: _tested(one, design, cell) for metric, one in samples.items()},
+            {metric: _tested(sample, design, cell) for metric, sample in samples.items()},
             is_dead=bool(cell.base_value) and cell.system_value == 0.0,
         )
     if cells.overall is not None:
         yield GatePlace(("", ""), {Metric.THROUGHPUT: _tested(cells.overall, design, overall)})
 
 
-def _tested(sample: Sample, design: Design, found: MetricComparison) -> ComparedRatio | None:
+def _tested(sample: Sample, design: Design, metric_comparison: MetricComparison) -> ComparedRatio | None:
     """What a rule is tested by; None where both sides met unlike conditions, or sessions were not compared."""
-    if found.unlike is not None or design.sessions is Sessions.APART:
+    if metric_comparison.unlike is not None or design.sessions is Sessions.APART:
         return None
     return sample.ratio(design)
 
@@ -231,7 +235,7 @@ def _has(side: Side) -> str:
     for search in side.searches:
         capacity = f"a capacity ({objective_label(search.capacity.objective)})"
         levels.setdefault(search.workload, {})[capacity] = None
-    texts = [f"{workload} at {', '.join(found)}" for workload, found in levels.items()]
+    texts = [f"{workload} at {', '.join(level)}" for workload, level in levels.items()]
     return f"{side.facts.name} has {'; '.join(texts) or 'only runs of searches that are not known'}"
 
 
@@ -260,7 +264,7 @@ def notes(
     """
     yield from _of_few_repetitions(cells, capacities)
     yield from _of_sessions(base, system, design)
-    if any(one.level.kind.is_at_rate for one in cells):
+    if any(cell.level.kind.is_at_rate for cell in cells):
         yield found("at-a-rate")
     for side in (base, system):
         yield from _left_out(side)
@@ -281,18 +285,18 @@ def _left_out(side: Side) -> Iterator[Finding]:
 
 
 def _of_few_repetitions(cells: Sequence[CellComparison], capacities: Sequence[CapacityComparison]) -> Iterator[Finding]:
-    untestable = sum(one.verdict is RatioVerdict.UNTESTABLE for one in cells if one.basis is not _WITHIN_STUDY)
-    if any(one.basis is SpreadKind.WITHIN_RUN for one in cells):
+    untestable = sum(cell.verdict is RatioVerdict.UNTESTABLE for cell in cells if cell.basis is not _WITHIN_STUDY)
+    if any(cell.basis is SpreadKind.WITHIN_RUN for cell in cells):
         yield found("within-run-only")
     elif untestable:
         yield found("untestable-cells", cells_count=untestable, of_count=len(cells))
-    if any(_is_of_single_searches(one) for one in capacities):
+    if any(_is_of_single_searches(capacity) for capacity in capacities):
         yield found("single-searches")
 
 
-def _is_of_single_searches(one: CapacityComparison) -> bool:
-    is_open = one.verdict is RatioVerdict.UNTESTABLE and one.ratio is not None
-    return is_open and min(one.base_repetitions, one.system_repetitions) == 1
+def _is_of_single_searches(capacity_comparison: CapacityComparison) -> bool:
+    is_open = capacity_comparison.verdict is RatioVerdict.UNTESTABLE and capacity_comparison.ratio is not None
+    return is_open and min(capacity_comparison.base_repetitions, capacity_comparison.system_repetitions) == 1
 
 
 def _of_sessions(base: Side, system: Side, design: Design) -> Iterator[Finding]:
@@ -304,9 +308,9 @@ def _of_sessions(base: Side, system: Side, design: Design) -> Iterator[Finding]:
         case Sessions.APART:
             yield found("sessions-not-compared", apart_h=apart_s / 3600)
         case Sessions.BASELINE:
-            spans = [times for one in (base, *design.baselines) if (times := span(one)) is not None]
+            spans = [times for baseline in (base, *design.baselines) if (times := span(baseline)) is not None]
             covered_s = max(last for _, last in spans) - min(first for first, _ in spans)
-            yield found("baselines", names=tuple(one.facts.name for one in design.baselines))
+            yield found("baselines", names=tuple(baseline.facts.name for baseline in design.baselines))
             if apart_s > covered_s:
                 yield found("baselines-shorter", covered_h=covered_s / 3600, apart_h=apart_s / 3600)
         case Sessions.UNKNOWN:

@@ -90,7 +90,7 @@ def objective_label(objective: CapacityObjective) -> str:
 def capacity_pairs(base: Side, system: Side, baselines: Sequence[Side] = ()) -> list[CapacityPair]:
     """All capacities of both sides, by workload and objective, in the order in which they were searched."""
     of_base, of_system, *others = (
-        {(one.workload, one.objective.model_dump_json()): one for one in capacities(side.searches)}
+        {(capacity.workload, capacity.objective.model_dump_json()): capacity for capacity in capacities(side.searches)}
         for side in (base, system, *baselines)
     )
     found = []
@@ -147,8 +147,8 @@ def capacity_places(
 
 def capacity_differences(pairs: Sequence[CapacityPair]) -> Iterator[ConditionDifference]:
     """Objectives that only one side was searched for, and searches that began at other connections."""
-    for workload in dict.fromkeys(one.workload for one in pairs):
-        own = [one for one in pairs if one.workload == workload]
+    for workload in dict.fromkeys(pair.workload for pair in pairs):
+        own = [pair for pair in pairs if pair.workload == workload]
         if not all(one.is_of_both for one in own):
             texts = [_objectives([pair for pair in own if side(pair) is not None]) for side in (_base, _system)]
             yield _other(f"objective of the capacity under {workload}", *texts)
@@ -174,7 +174,7 @@ def _system(pair: CapacityPair) -> SystemCapacity | None:
 
 
 def _objectives(pairs: Sequence[CapacityPair]) -> str:
-    return " and ".join(objective_label(one.objective) for one in pairs) or NONE_SEARCHED
+    return " and ".join(objective_label(pair.objective) for pair in pairs) or NONE_SEARCHED
 
 
 def _swept(found: Sequence[SystemCapacity]) -> str:
@@ -238,19 +238,21 @@ def _sample(pair: CapacityPair, design: Design) -> Sample:
     return Sample(
         base,
         system,
-        sessions=[_figures(one) for one in pair.baselines if one is not None],
+        sessions=[_figures(baseline) for baseline in pair.baselines if baseline is not None],
         least_variance=LEAST_VARIANCE,
     )
 
 
-def _figures(one: SystemCapacity | None, numbers: Mapping[str, int] | None = None) -> Values:
+def _figures(system_capacity: SystemCapacity | None, numbers: Mapping[str, int] | None = None) -> Values:
     """By repetition, or by session: a search belongs to that of its first run."""
-    if one is None:
+    if system_capacity is None:
         return {}
-    found = capacities_by_repetition(one)
+    found = capacities_by_repetition(system_capacity)
     if numbers is None:
         return found
-    known = [search for search in one.searches if search.is_finished and search.capacity.capacity_tps is not None]
+    known = [
+        search for search in system_capacity.searches if search.is_finished and search.capacity.capacity_tps is not None
+    ]
     sessions = [numbers.get(search.capacity.runs[0].trial_id, -1) for search in known]
     return by_session(zip(sessions, found.values(), strict=True))
 
@@ -343,5 +345,5 @@ def _is_dead(pair: CapacityPair) -> bool:
     return bool(finished) and all(one.capacity.holds_nowhere for one in finished)
 
 
-def _finished(one: SystemCapacity) -> list[SearchRecord]:
-    return [search for search in one.searches if search.is_finished]
+def _finished(system_capacity: SystemCapacity) -> list[SearchRecord]:
+    return [search for search in system_capacity.searches if search.is_finished]

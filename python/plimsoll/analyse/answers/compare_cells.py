@@ -160,8 +160,8 @@ class Sample:
 def by_cell(trials: Iterable[TrialSummary]) -> dict[CellKey, list[TrialSummary]]:
     """Trials by workload and level."""
     found: dict[CellKey, list[TrialSummary]] = {}
-    for one in trials:
-        found.setdefault((one.trial.workload.name, one.trial.level.order), []).append(one)
+    for trial in trials:
+        found.setdefault((trial.trial.workload.name, trial.trial.level.order), []).append(trial)
     return found
 
 
@@ -179,7 +179,7 @@ def throughput(
         *_of_both(base, system, [[one.throughput_tps for one in side] for side in (base, system)], design),
         welch([(one.variance, one.degrees) for one in known]) if is_single else None,
         _turns(base, system) if design.is_paired else None,
-        sessions=[_numbered(one, [trial.throughput_tps for trial in one]) for one in baselines],
+        sessions=[_numbered(baseline, [trial.throughput_tps for trial in baseline]) for baseline in baselines],
     )
 
 
@@ -204,24 +204,24 @@ def _p99s(trials: Sequence[TrialSummary]) -> list[float] | None:
 
 def samples_together(samples: Sequence[Sample]) -> Sample:
     """The geometric mean over places of each repetition that all of them have."""
-    within = [one.within for one in samples]
+    within = [sample.within for sample in samples]
     known = [one for one in within if one is not None]
-    turns = [one.turns for one in samples if one.turns is not None]
+    turns = [sample.turns for sample in samples if sample.turns is not None]
     return Sample(
-        geometric([one.base for one in samples]),
-        geometric([one.system for one in samples]),
+        geometric([sample.base for sample in samples]),
+        geometric([sample.system for sample in samples]),
         _variance_of_mean(known) if len(known) == len(samples) else None,
         _turns_together(turns) if len(turns) == len(samples) else None,
-        sessions=[geometric(places) for places in zip(*(one.sessions for one in samples), strict=True)],
+        sessions=[geometric(places) for places in zip(*(sample.sessions for sample in samples), strict=True)],
     )
 
 
 def geometric(places: Sequence[Values]) -> Values:
     """The geometric mean of several figures in each repetition that all of them have."""
-    common = sorted(set.intersection(*(set(one) for one in places)))
-    if any(one[number] <= 0.0 for one in places for number in common):
+    common = sorted(set.intersection(*(set(place) for place in places)))
+    if any(place[number] <= 0.0 for place in places for number in common):
         return dict.fromkeys(common, 0.0)
-    return {number: math.exp(_mean_log([one[number] for one in places])) for number in common}
+    return {number: math.exp(_mean_log([place[number] for place in places])) for number in common}
 
 
 def _mean_log(values: Sequence[float]) -> float:
@@ -252,7 +252,7 @@ def by_session(numbered: Iterable[tuple[int, float]]) -> Values:
 
 def _numbered(trials: Sequence[TrialSummary], values: Sequence[float]) -> Values:
     """Values by repetition; by their place where the source gave several trials one number."""
-    numbers = [one.trial.repetition for one in trials]
+    numbers = [trial.trial.repetition for trial in trials]
     return dict(zip(numbers if len(set(numbers)) == len(numbers) else range(len(values)), values, strict=True))
 
 
@@ -269,9 +269,12 @@ def _turns(base: Sequence[TrialSummary], system: Sequence[TrialSummary]) -> Turn
 
 def _turns_together(places: Sequence[Turns]) -> Turns | None:
     """The mean over places, by the wider of two intervals, as in each of them: between rounds, and within them."""
-    common = sorted(set.intersection(*(set(one.rounds) for one in places)))
-    rounds = {number: sum(one.rounds[number] for one in places) / len(places) for number in common}
-    between, within = mean_of_rounds(list(rounds.values())), _variance_of_mean([one.ratio.variance for one in places])
+    common = sorted(set.intersection(*(set(place.rounds) for place in places)))
+    rounds = {number: sum(place.rounds[number] for place in places) / len(places) for number in common}
+    between, within = (
+        mean_of_rounds(list(rounds.values())),
+        _variance_of_mean([place.ratio.variance for place in places]),
+    )
     if between is None:
         return None
     ratio = LogRatio(
@@ -285,7 +288,7 @@ def _turns_together(places: Sequence[Turns]) -> Turns | None:
 
 
 def _variance_of_mean(places: Sequence[MeanVariance]) -> MeanVariance:
-    return welch([(one.variance / len(places) ** 2, one.degrees) for one in places])
+    return welch([(place.variance / len(places) ** 2, place.degrees) for place in places])
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +297,10 @@ class _Met:
 
     trials: tuple[tuple[TrialSummary, Disturbance | None], ...] = field(repr=False)
 
-    def in_ramps(self, one: SystemCapacity) -> dict[tuple[int, int], Disturbance]:
-        return met_in_ramps([one], {trial.trial.trial_id: met for trial, met in self.trials if met is not None})
+    def in_ramps(self, system_capacity: SystemCapacity) -> dict[tuple[int, int], Disturbance]:
+        return met_in_ramps(
+            [system_capacity], {trial.trial.trial_id: met for trial, met in self.trials if met is not None}
+        )
 
     def where(self, counts: Callable[[TrialSummary], bool]) -> Disturbance | None:
         return together(met for one, met in self.trials if counts(one))
@@ -312,8 +317,11 @@ class ComparedConditions:
         """At some workloads and levels together; None where the conditions were alike, or are not known."""
         wanted = set(keys)
 
-        def counts(one: TrialSummary) -> bool:
-            return one.trial.search_id is None and (one.trial.workload.name, one.trial.level.order) in wanted
+        def counts(trial_summary: TrialSummary) -> bool:
+            return (
+                trial_summary.trial.search_id is None
+                and (trial_summary.trial.workload.name, trial_summary.trial.level.order) in wanted
+            )
 
         return unlike(self.base.where(counts), self.system.where(counts))
 

@@ -162,8 +162,8 @@ def session_variance(sessions: Sequence[Mapping[int, float]]) -> MeanVariance | 
     Returns:
         None where a session found nothing.
     """
-    means = [cell_figure(one.values()) for one in sessions]
-    logs = [math.log(one) for one in means if one]
+    means = [cell_figure(session.values()) for session in sessions]
+    logs = [math.log(mean) for mean in means if mean]
     if len(logs) < len(sessions):
         return None
     return MeanVariance(2 * float(np.var(logs, ddof=1)), len(logs) - 1)
@@ -171,16 +171,16 @@ def session_variance(sessions: Sequence[Mapping[int, float]]) -> MeanVariance | 
 
 def span(side: Side) -> tuple[float, float] | None:
     """When the first and the last trial of a side began, seconds since 1970; None where that is not known."""
-    times = [began_unix_s(one.trial) for one in side.all_trials]
+    times = [began_unix_s(trial.trial) for trial in side.all_trials]
     return (min(times), max(times)) if times and all(times) else None
 
 
 def _in_time(base: Side, system: Side) -> list[tuple[float, int, str]] | None:
     """Every trial as (begin, 0 for the base and 1 for the system, id); None where a begin is not known."""
     order = sorted(
-        (began_unix_s(one.trial), number, one.trial.trial_id)
+        (began_unix_s(trial.trial), number, trial.trial.trial_id)
         for number, side in enumerate((base, system))
-        for one in side.all_trials
+        for trial in side.all_trials
     )
     return order if order[0][0] else None
 
@@ -193,14 +193,14 @@ def _count_faults(baselines: Sequence[Side]) -> Iterator[str]:
 def _faults(base: Side, system: Side, baselines: Sequence[Side]) -> Iterator[str]:
     """What of the baselines is no other session of the base."""
     needed = _places(base) & _places(system)
-    for one in baselines:
-        name = f"--baseline {one.facts.name}"
-        for difference in condition_differences(base.all_trials, one.all_trials):
+    for baseline in baselines:
+        name = f"--baseline {baseline.facts.name}"
+        for difference in condition_differences(base.all_trials, baseline.all_trials):
             yield f"{name}: is not of what A is: {difference.what} is {difference.system}, not {difference.base}"
-        missing = len(needed - _places(one))
+        missing = len(needed - _places(baseline))
         if missing:
             yield f"{name}: lacks {missing} of {len(needed)} levels and capacities that are compared"
-        if span(one) is None:
+        if span(baseline) is None:
             yield f"{name}: does not say when it was measured"
     for one, other in combinations((base, *baselines), 2):
         if _overlap(one, other):
@@ -210,12 +210,12 @@ def _faults(base: Side, system: Side, baselines: Sequence[Side]) -> Iterator[str
 
 def _places(side: Side) -> set[tuple[str, object]]:
     """Workloads and levels that were measured, and objectives that were searched for."""
-    levels = {(one.trial.workload.name, one.trial.level.order) for one in side.trials}
-    return levels | {(one.workload, one.capacity.objective.model_dump_json()) for one in side.searches}
+    levels = {(trial.trial.workload.name, trial.trial.level.order) for trial in side.trials}
+    return levels | {(search.workload, search.capacity.objective.model_dump_json()) for search in side.searches}
 
 
-def _overlap(one: Side, other: Side) -> bool:
-    spans = span(one), span(other)
+def _overlap(side: Side, other: Side) -> bool:
+    spans = span(side), span(other)
     if spans[0] is None or spans[1] is None:
         return False
     return max(spans[0][0], spans[1][0]) <= min(spans[0][1], spans[1][1])
@@ -264,7 +264,7 @@ def _around(base: Sequence[TrialSummary], system: Sequence[TrialSummary]) -> Ite
 
 def _without_variables(environment: Environment) -> Environment:
     """Without what is compared elsewhere: variables, and what servers may use of a machine, which factors say."""
-    bare = tuple(one.model_copy(update={"variables": {}, "placement": None}) for one in environment.instances)
+    bare = tuple(instance.model_copy(update={"variables": {}, "placement": None}) for instance in environment.instances)
     return environment.model_copy(update={"instances": bare})
 
 
@@ -284,12 +284,12 @@ def _of_windows(what: str, *lengths: Sequence[float]) -> Iterator[ConditionDiffe
 
 def _lengths_s(trials: Iterable[TrialRecord]) -> Sequence[float]:
     """Runs of searches are left out: how many of which length there are follows from what they found."""
-    return sorted({one.duration_s for one in trials if one.duration_s is not None and one.search_id is None})
+    return sorted({trial.duration_s for trial in trials if trial.duration_s is not None and trial.search_id is None})
 
 
 def _steady_s(trials: Iterable[TrialRecord]) -> Sequence[float]:
     """The shortest one: at a low rate they are longer."""
-    longer = (one for one in trials if one.search_role is not None and one.search_role.is_long)
+    longer = (trial for trial in trials if trial.search_role is not None and trial.search_role.is_long)
     return sorted(one.duration_s for one in longer if one.duration_s is not None)[:1]
 
 
@@ -304,9 +304,9 @@ def _of_rates(base: Iterable[TrialRecord], system: Iterable[TrialRecord]) -> Ite
 
 def _connections_by_rate(trials: Iterable[TrialRecord]) -> dict[tuple[str, float], set[int]]:
     found: dict[tuple[str, float], set[int]] = {}
-    for one in trials:
-        if one.level.rate_tps is not None and one.search_id is None:
-            found.setdefault((one.workload.name, one.level.rate_tps), set()).add(one.level.connections)
+    for trial in trials:
+        if trial.level.rate_tps is not None and trial.search_id is None:
+            found.setdefault((trial.workload.name, trial.level.rate_tps), set()).add(trial.level.connections)
     return found
 
 

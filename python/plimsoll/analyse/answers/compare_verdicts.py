@@ -66,15 +66,17 @@ def judged(
         if isinstance(ratio, AnytimeRatio) and index < len(places):
             verdicts[index] = judge_values(ratio.values, tests_count=tests_count, equal_within=equal_within)
         elif isinstance(ratio, AnytimeRatio):
-            of_parts = [places[one] for one in parts]
+            of_parts = [places[part] for part in parts]
             mean = _mean_of_intervals(of_parts, ratio, tests_count=tests_count, equal_within=equal_within)
             verdicts[index] = mean or verdicts[index]
     if higher_is_slower:
-        verdicts = [one and one.model_copy(update={"verdict": one.verdict.inverted}) for one in verdicts]
+        verdicts = [
+            verdict and verdict.model_copy(update={"verdict": verdict.verdict.inverted}) for verdict in verdicts
+        ]
     samples = [*samples, *([overall] if overall is not None else [])]
     return [
-        compared(sample, sample.figures(design), found, equal_within=equal_within, unlike=conditions)
-        for sample, found, conditions in zip(samples, verdicts, unlike, strict=True)
+        compared(sample, sample.figures(design), verdict, equal_within=equal_within, unlike=conditions)
+        for sample, verdict, conditions in zip(samples, verdicts, unlike, strict=True)
     ]
 
 
@@ -82,11 +84,11 @@ def _at_fixed_size(
     ratios: Sequence[ComparedRatio | None], equal_within: float, *, levels_count: int
 ) -> list[Ratio | None]:
     """A place without repetitions has no verdict and is no part of the family."""
-    family = {index: one for index, one in enumerate(ratios) if isinstance(one, LogRatio) and one.is_testable}
+    family = {index: ratio for index, ratio in enumerate(ratios) if isinstance(ratio, LogRatio) and ratio.is_testable}
     count = sum(index < levels_count for index in family)
     judged = judge(list(family.values()), equal_within=equal_within, levels_count=count)
     verdicts = dict(zip(family, judged, strict=True))
-    return [verdicts.get(index) or untestable(one, equal_within) for index, one in enumerate(ratios)]
+    return [verdicts.get(index) or untestable(ratio, equal_within) for index, ratio in enumerate(ratios)]
 
 
 def untestable(ratio: ComparedRatio | None, equal_within: float) -> Ratio | None:
@@ -99,7 +101,7 @@ def untestable(ratio: ComparedRatio | None, equal_within: float) -> Ratio | None
 def _mean_of_intervals(
     places: Sequence[ComparedRatio | None], overall: AnytimeRatio, *, tests_count: int, equal_within: float
 ) -> Ratio | None:
-    known = [one for one in places if isinstance(one, AnytimeRatio)]
+    known = [place for place in places if isinstance(place, AnytimeRatio)]
     if len(known) < len(places):
         return None
     alpha, count = ALPHA / tests_count, min(len(one.values) for one in known)
@@ -116,7 +118,7 @@ def _mean_of_intervals(
 def compared(
     sample: Sample,
     figures: Figures,
-    found: Ratio | None,
+    ratio: Ratio | None,
     *,
     equal_within: float,
     unlike: UnlikeConditions | None = None,
@@ -126,25 +128,25 @@ def compared(
     Args:
         sample: Of both sides.
         figures: One of each side.
-        found: The ratio of the two; None where nothing is known but the figures.
+        ratio: The ratio of the two; None where nothing is known but the figures.
         equal_within: Share within which two sides count as equal.
         unlike: What both met, where that was not alike.
     """
     base, system = figures
-    if found is None and base and system is not None:
-        found = Ratio(ratio=Estimate(value=system / base), verdict=RatioVerdict.UNTESTABLE)
-    if found is not None and unlike is not None:
-        found = found.withheld
+    if ratio is None and base and system is not None:
+        ratio = Ratio(ratio=Estimate(value=system / base), verdict=RatioVerdict.UNTESTABLE)
+    if ratio is not None and unlike is not None:
+        ratio = ratio.withheld
     verdict = RatioVerdict.UNTESTABLE if unlike is None else RatioVerdict.DISTURBED
-    bounds = None if found is None else found.ratio.bounds
+    bounds = None if ratio is None else ratio.ratio.bounds
     return MetricComparison(
-        ratio=None if found is None else found.ratio.value,
+        ratio=None if ratio is None else ratio.ratio.value,
         low=None if bounds is None else bounds.low,
         high=None if bounds is None else bounds.high,
-        verdict=verdict if found is None else found.verdict,
-        repetitions_needed=None if found is None else found.repetitions_needed,
+        verdict=verdict if ratio is None else ratio.verdict,
+        repetitions_needed=None if ratio is None else ratio.repetitions_needed,
         equal_within=equal_within,
-        smallest_effect=None if found is None else found.smallest_effect,
+        smallest_effect=None if ratio is None else ratio.smallest_effect,
         base_value=base,
         system_value=system,
         base_repetitions=len(sample.base),

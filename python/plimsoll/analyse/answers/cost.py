@@ -39,9 +39,9 @@ def workload_costs(
 ) -> tuple[WorkloadCost, ...]:
     """One for each workload under which a system with a price has a capacity."""
     by_workload = known_capacities(curves, searched, objective_ms_p99)
-    measured = {(one.workload, one.system) for one in curves} | {(one.workload, one.system) for one in searched}
+    measured = {(curve.workload, curve.system) for curve in curves} | {(one.workload, one.system) for one in searched}
     found = (
-        _workload(workload, own, [one for one in systems if (workload, one.name) in measured], utilisation)
+        _workload(workload, own, [system for system in systems if (workload, system.name) in measured], utilisation)
         for workload, own in by_workload.items()
     )
     return tuple(one for one in found if one.systems)
@@ -54,16 +54,18 @@ def currency_of(price: Price) -> str:
 
 def is_comparable(systems: Iterable[SystemSummary]) -> bool:
     """Whether all prices that are known are in one currency."""
-    return len({currency_of(one.price) for one in systems if one.price is not None}) <= 1
+    return len({currency_of(system.price) for system in systems if system.price is not None}) <= 1
 
 
 def _workload(
     workload: str, known: Mapping[str, KnownCapacity], systems: Sequence[SystemSummary], utilisation: float
 ) -> WorkloadCost:
     costs = [
-        _cost(known[one.name], one.price, utilisation) for one in systems if one.price is not None and one.name in known
+        _cost(known[system.name], system.price, utilisation)
+        for system in systems
+        if system.price is not None and system.name in known
     ]
-    ordered = sorted(costs, key=lambda one: (currency_of(one.price), one.per_million.value, one.system))
+    ordered = sorted(costs, key=lambda cost: (currency_of(cost.price), cost.per_million.value, cost.system))
     groups = {currency: list(same) for currency, same in groupby(ordered, lambda one: currency_of(one.price))}
     return WorkloadCost(
         workload=workload,
@@ -72,8 +74,10 @@ def _workload(
         systems=tuple(_placed(one, same) for same in groups.values() for one in same),
         currencies=tuple(groups),
         undecided=tuple(currency for currency, same in groups.items() if not _is_order_known(same)),
-        without_price=tuple(one.name for one in systems if one.price is None),
-        without_capacity=tuple(one.name for one in systems if one.price is not None and one.name not in known),
+        without_price=tuple(system.name for system in systems if system.price is None),
+        without_capacity=tuple(
+            system.name for system in systems if system.price is not None and system.name not in known
+        ),
     )
 
 
@@ -112,7 +116,7 @@ def is_cheapest_known(costs: Sequence[Estimate], *, is_open: bool) -> bool:
     if not others:
         return True
     high = first.value if first.bounds is None else first.bounds.high
-    return not is_open and all(high < (one.value if one.bounds is None else one.bounds.low) for one in others)
+    return not is_open and all(high < (other.value if other.bounds is None else other.bounds.low) for other in others)
 
 
 def cost_per_million(price: Price, tps: float) -> float:
@@ -120,25 +124,28 @@ def cost_per_million(price: Price, tps: float) -> float:
     return price.per_month / (tps * SECONDS_PER_MONTH) * 1e6
 
 
-def _placed(one: SystemCost, same: Sequence[SystemCost]) -> SystemCost:
-    better = [other for other in same if other is not one and _dominates(other, one)]
+def _placed(system_cost: SystemCost, same: Sequence[SystemCost]) -> SystemCost:
+    better = [other for other in same if other is not system_cost and _dominates(other, system_cost)]
     if not better:
-        return one
-    best = max(better, key=lambda other: (_is_sure(other, one), other.capacity_tps.value))
-    place = OnFront.NO if _is_sure(best, one) else OnFront.UNDECIDED
-    return one.model_copy(update={"on_front": place, "beaten_by": best.system})
+        return system_cost
+    best = max(better, key=lambda other: (_is_sure(other, system_cost), other.capacity_tps.value))
+    place = OnFront.NO if _is_sure(best, system_cost) else OnFront.UNDECIDED
+    return system_cost.model_copy(update={"on_front": place, "beaten_by": best.system})
 
 
-def _dominates(other: SystemCost, one: SystemCost) -> bool:
-    cheaper, more = other.price.per_month - one.price.per_month, other.capacity_tps.value - one.capacity_tps.value
+def _dominates(other: SystemCost, system_cost: SystemCost) -> bool:
+    cheaper, more = (
+        other.price.per_month - system_cost.price.per_month,
+        other.capacity_tps.value - system_cost.capacity_tps.value,
+    )
     return cheaper <= 0 and more >= 0 and (cheaper < 0 or more > 0)
 
 
-def _is_sure(other: SystemCost, one: SystemCost) -> bool:
+def _is_sure(other: SystemCost, system_cost: SystemCost) -> bool:
     """Without intervals nothing can be said of chance, and the figures stand as they are, unless they are disturbed."""
-    if other.is_disturbed or one.is_disturbed:
+    if other.is_disturbed or system_cost.is_disturbed:
         return False
-    mine, theirs = one.capacity_tps.bounds, other.capacity_tps.bounds
+    mine, theirs = system_cost.capacity_tps.bounds, other.capacity_tps.bounds
     return mine is None or theirs is None or theirs.low > mine.high
 
 

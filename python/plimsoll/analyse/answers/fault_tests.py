@@ -66,7 +66,7 @@ class Promotion:
     not_following: tuple[NotFollowing, ...] = ()
 
 
-def failover_outcome(ledger: Ledger, instants: Instants, promotion: Promotion, found: Search) -> FailoverOutcome:
+def failover_outcome(ledger: Ledger, instants: Instants, promotion: Promotion, search: Search) -> FailoverOutcome:
     """What one fault did.
 
     Raises:
@@ -74,7 +74,7 @@ def failover_outcome(ledger: Ledger, instants: Instants, promotion: Promotion, f
     """
     before = [at_ns for at_ns in ledger.acknowledged.values() if at_ns < instants.followed_ns]
     after = {key: at_ns for key, at_ns in ledger.acknowledged.items() if at_ns >= instants.followed_ns}
-    errors = [one for one in ledger.failures if one.at_ns >= instants.fault_ns]
+    errors = [failure for failure in ledger.failures if failure.at_ns >= instants.fault_ns]
     if not before or not after or not errors:
         raise DataError("ledger: transactions before or after the fault are missing; take a longer --load")
     firsts: dict[int, int] = {}
@@ -95,8 +95,8 @@ def failover_outcome(ledger: Ledger, instants: Instants, promotion: Promotion, f
         all_good_s=since_s(max(firsts.values())),
     )
     load_s = max((instants.fault_ns - min(before)) / 1e9, 1e-9)
-    codes = dict.fromkeys(one.code for one in errors)
-    times = {code: [since_s(one.at_ns) for one in errors if one.code == code] for code in codes}
+    codes = dict.fromkeys(error.code for error in errors)
+    times = {code: [since_s(error.at_ns) for error in errors if error.code == code] for code in codes}
     return FailoverOutcome(
         load_s=load_s,
         throughput_tps=len(before) / load_s,
@@ -108,12 +108,12 @@ def failover_outcome(ledger: Ledger, instants: Instants, promotion: Promotion, f
             ErrorSeen(code=code, count=len(seen), first_s=min(seen), last_s=max(seen)) for code, seen in times.items()
         ),
         failed=len(ledger.unknown),
-        failed_found=found.unknown_found,
+        failed_found=search.unknown_found,
         acknowledged=len(ledger.acknowledged),
-        lost=found.lost,
-        lost_ms=found.lost_ms,
-        torn=found.torn,
-        foreign=found.foreign,
+        lost=search.lost,
+        lost_ms=search.lost_ms,
+        torn=search.torn,
+        foreign=search.foreign,
         not_following=promotion.not_following,
     )
 
@@ -197,7 +197,7 @@ class Ledger:
     @property
     def unknown(self) -> tuple[tuple[int, int], ...]:
         """Worker and number of the transactions that failed."""
-        return tuple((one.worker, one.number) for one in self.failures if one.number != ATTEMPT)
+        return tuple((failure.worker, failure.number) for failure in self.failures if failure.number != ATTEMPT)
 
 
 @dataclass(frozen=True, slots=True)

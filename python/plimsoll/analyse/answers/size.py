@@ -126,7 +126,7 @@ def _needed_tps(tps: float, headroom: float) -> float:
 
 
 def _choose_workload(analysis: Analysis, workload: str | None) -> WorkloadSummary:
-    known = {one.name: one for one in analysis.workloads}
+    known = {workload.name: workload for workload in analysis.workloads}
     if not known:
         raise RecordError(f"study {analysis.study!r} holds no complete trial: run it, or import results into it")
     if workload is None:
@@ -140,8 +140,8 @@ def _choose_workload(analysis: Analysis, workload: str | None) -> WorkloadSummar
 
 def _answer(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummary) -> SizeAnswer:
     comparable = is_comparable(analysis.systems)
-    curves = [one for one in analysis.curves if one.workload == workload.name and not one.kind.is_at_rate]
-    found = [with_horizon(one, asked) for one in _judged_systems(analysis, asked)]
+    curves = [curve for curve in analysis.curves if curve.workload == workload.name and not curve.kind.is_at_rate]
+    found = [with_horizon(judged_system, asked) for judged_system in _judged_systems(analysis, asked)]
     judged = sorted(found, key=lambda one: _order(one, by_cost=comparable))
     fitting = [one for one in judged if one.verdict is Fit.FITS]
     surely = [one for one in fitting if one.grade is Grade.MEASURED]
@@ -162,7 +162,7 @@ def _answer(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummary) -> 
 
 def _more_servers(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummary) -> tuple[ScaleOut, ...]:
     """Replicas by a fleet's arithmetic where apply costs were measured; besides, systems with split data."""
-    by_name = {one.name: one for one in analysis.systems}
+    by_name = {system.name: system for system in analysis.systems}
     fleets = with_replicas(analysis.replication.scaling, by_name, asked)
     return (*fleets, *scale_out(partial(_judged, analysis), analysis.systems, asked, workload))
 
@@ -186,13 +186,17 @@ def _by_best_evidence(analysis: Analysis, system: SystemSummary, asked: LoadAske
 
     None where nothing of it was measured.
     """
-    searched = [one for one in analysis.capacities if (one.system, one.workload) == (system.name, asked.workload)]
+    searched = [
+        capacity
+        for capacity in analysis.capacities
+        if (capacity.system, capacity.workload) == (system.name, asked.workload)
+    ]
     by_capacity = judge_capacities(searched, system, asked)
-    curves = [one for one in analysis.curves if (one.system, one.workload) == (system.name, asked.workload)]
-    at_rates = [judge_rates(one, system, asked) for one in curves if one.kind.is_at_rate]
+    curves = [curve for curve in analysis.curves if (curve.system, curve.workload) == (system.name, asked.workload)]
+    at_rates = [judge_rates(curve, system, asked) for curve in curves if curve.kind.is_at_rate]
     open_loop = [*([] if by_capacity is None else [by_capacity]), *at_rates]
     if all(one.reason.code == STRICTER for one in open_loop):
-        open_loop[:0] = [judge_levels(one, system, asked) for one in curves if not one.kind.is_at_rate]
+        open_loop[:0] = [judge_levels(curve, system, asked) for curve in curves if not curve.kind.is_at_rate]
     graded = [with_grade(one, system) for one in open_loop]
     decided = [one for one in graded if one.verdict not in OPEN]
     surely = [one for one in decided if one.verdict is not Fit.FITS or one.grade is Grade.MEASURED]
@@ -200,15 +204,15 @@ def _by_best_evidence(analysis: Analysis, system: SystemSummary, asked: LoadAske
     return next(iter((*surely, *in_doubt, *decided, *graded)), None)
 
 
-def _order(one: SystemFit, *, by_cost: bool) -> tuple[int, int, float, float, str]:
-    rank = RANKS.index(one.verdict)
-    cost = math.inf if one.cost_per_month is None or not by_cost else one.cost_per_month
+def _order(system_fit: SystemFit, *, by_cost: bool) -> tuple[int, int, float, float, str]:
+    rank = RANKS.index(system_fit.verdict)
+    cost = math.inf if system_fit.cost_per_month is None or not by_cost else system_fit.cost_per_month
     return (
         rank,
-        RANKED.index(one.grade),
+        RANKED.index(system_fit.grade),
         cost,
-        -(one.margin_ratio if one.margin_ratio is not None else -math.inf),
-        one.system,
+        -(system_fit.margin_ratio if system_fit.margin_ratio is not None else -math.inf),
+        system_fit.system,
     )
 
 
@@ -230,7 +234,7 @@ def scale_out(
         asked: The load, which no single system is shown to sustain as it was asked for.
         workload: Whose.
     """
-    found = (_of_system(judge, one, asked, workload) for one in systems)
+    found = (_of_system(judge, system, asked, workload) for system in systems)
     return tuple(sorted((one for one in found if one is not None), key=_scale_out_order))
 
 
@@ -278,14 +282,14 @@ def with_replicas(
         asked: The load.
     """
     found = []
-    for one in scalings:
-        costs = one.costs
-        if one.workload != asked.workload or costs is None:
+    for scaling in scalings:
+        costs = scaling.costs
+        if scaling.workload != asked.workload or costs is None:
             continue
         enough = (k for k in range(COUNTED_MAX + 1) if costs.expected_tps(k) >= asked.needed_tps * (1 - _ROUNDING))
         if (count := next(enough, None)) == 0:
             continue
-        base = one.points[0]
+        base = scaling.points[0]
         found.append(
             ScaleOut(
                 system=base.system,
@@ -317,7 +321,7 @@ def assumptions(
     with_objective = asked.response_p99_ms is not None
     undisturbed = [one for one in judged if one.verdict is not Fit.DISTURBED]
     bounds = [one.throughput_tps.bounds for one in undisturbed if one.throughput_tps is not None]
-    known = [one for one in bounds if one is not None]
+    known = [bound for bound in bounds if bound is not None]
     open_ended = any(curve.peak is not None and not curve.peak.is_inside_range for curve in curves)
     demand = asked.demand
     reasons = (

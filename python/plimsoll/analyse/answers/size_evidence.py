@@ -52,7 +52,7 @@ STRICTER = "capacity-of-stricter-objective"
 
 def judge_capacities(capacities: Sequence[SystemCapacity], system: SystemSummary, asked: LoadAsked) -> SystemFit | None:
     """By the capacity at an objective that is at least as strict as the one asked for; None without such a one."""
-    usable = [one for one in capacities if _answers(one, asked)]
+    usable = [capacity for capacity in capacities if _answers(capacity, asked)]
     if not usable:
         return None
     one = max(usable, key=lambda each: each.objective.response_ms_p99)
@@ -74,81 +74,81 @@ def judge_capacities(capacities: Sequence[SystemCapacity], system: SystemSummary
     )
 
 
-def _held(one: SystemCapacity) -> Estimate | None:
+def _held(system_capacity: SystemCapacity) -> Estimate | None:
     """The rate that was held in a steady run after ramps; None where there were none, or it was disturbed."""
-    if one.low is None or one.is_disturbed or not _ramps(one):
+    if system_capacity.low is None or system_capacity.is_disturbed or not _ramps(system_capacity):
         return None
-    return Estimate(value=one.low, trial_count=1)
+    return Estimate(value=system_capacity.low, trial_count=1)
 
 
-def _ramps(one: SystemCapacity) -> list[CapacityRun]:
-    return [run for search in one.searches if search.is_finished for run in search.capacity.ramps]
+def _ramps(system_capacity: SystemCapacity) -> list[CapacityRun]:
+    return [run for search in system_capacity.searches if search.is_finished for run in search.capacity.ramps]
 
 
-def _answers(one: SystemCapacity, asked: LoadAsked) -> bool:
+def _answers(system_capacity: SystemCapacity, asked: LoadAsked) -> bool:
     """Whether a capacity, or a rate that was held after ramps, is of the load that is asked for."""
-    strict = asked.response_p99_ms is None or one.objective.response_ms_p99 <= asked.response_p99_ms
-    same = asked.connections is None or asked.connections == one.searches[0].capacity.rate_connections
-    return strict and same and any(search.is_finished for search in one.searches)
+    strict = asked.response_p99_ms is None or system_capacity.objective.response_ms_p99 <= asked.response_p99_ms
+    same = asked.connections is None or asked.connections == system_capacity.searches[0].capacity.rate_connections
+    return strict and same and any(search.is_finished for search in system_capacity.searches)
 
 
-def _by_capacity(one: SystemCapacity, asked: LoadAsked) -> tuple[Fit, Finding]:
-    finished = [search.capacity for search in one.searches if search.is_finished]
+def _by_capacity(system_capacity: SystemCapacity, asked: LoadAsked) -> tuple[Fit, Finding]:
+    finished = [search.capacity for search in system_capacity.searches if search.is_finished]
     figures: dict[str, Any] = {
-        "objective_ms_p99": one.objective.response_ms_p99,
-        "low_tps": one.low,
-        "high_tps": one.high,
-        "sure_tps": one.next_low,
+        "objective_ms_p99": system_capacity.objective.response_ms_p99,
+        "low_tps": system_capacity.low,
+        "high_tps": system_capacity.high,
+        "sure_tps": system_capacity.next_low,
         "repetitions_count": len(finished),
     }
-    if one.is_disturbed and one.disturbance is not None:
-        return Fit.DISTURBED, found("disturbed", **figures, **slow_figures(one.disturbance))
-    if ramps := _ramps(one):
-        return _after_ramps(one, asked, {**figures, "knee_tps": knee_of(ramps)})
-    return _undisturbed_capacity(one, finished, asked, figures)
+    if system_capacity.is_disturbed and system_capacity.disturbance is not None:
+        return Fit.DISTURBED, found("disturbed", **figures, **slow_figures(system_capacity.disturbance))
+    if ramps := _ramps(system_capacity):
+        return _after_ramps(system_capacity, asked, {**figures, "knee_tps": knee_of(ramps)})
+    return _undisturbed_capacity(system_capacity, finished, asked, figures)
 
 
-def _after_ramps(one: SystemCapacity, asked: LoadAsked, figures: dict[str, Any]) -> tuple[Fit, Finding]:
+def _after_ramps(system_capacity: SystemCapacity, asked: LoadAsked, figures: dict[str, Any]) -> tuple[Fit, Finding]:
     knee_tps = figures["knee_tps"]
-    if one.low is not None and one.low >= asked.needed_tps:
+    if system_capacity.low is not None and system_capacity.low >= asked.needed_tps:
         return Fit.FITS, found("held-after-ramps", **figures)
     if knee_tps is not None and knee_tps <= asked.needed_tps:
-        if _is_stricter(one, asked):
+        if _is_stricter(system_capacity, asked):
             return Fit.UNDECIDED, found(STRICTER, **figures)
         return Fit.DOES_NOT_FIT, found("late-in-ramps", **figures)
     return Fit.UNDECIDED, found("held-after-ramps", **figures)
 
 
 def _undisturbed_capacity(
-    one: SystemCapacity, finished: Sequence[Capacity], asked: LoadAsked, figures: dict[str, Any]
+    system_capacity: SystemCapacity, finished: Sequence[Capacity], asked: LoadAsked, figures: dict[str, Any]
 ) -> tuple[Fit, Finding]:
     unsure = sum(capacity.low is None for capacity in finished)
-    if one.next_low is not None and one.next_low >= asked.needed_tps:
+    if system_capacity.next_low is not None and system_capacity.next_low >= asked.needed_tps:
         return Fit.FITS, found("capacity-fits", **figures)
-    if (short := _short(one, finished, asked)) is not None:
-        if _is_stricter(one, asked):
+    if (short := _short(system_capacity, finished, asked)) is not None:
+        if _is_stricter(system_capacity, asked):
             return Fit.UNDECIDED, found(STRICTER, **figures)
         return Fit.DOES_NOT_FIT, found(short, **figures)
     if len(finished) < PREDICTION_REPETITIONS_NEEDED:
-        is_enough = one.low is not None and one.low >= asked.needed_tps
+        is_enough = system_capacity.low is not None and system_capacity.low >= asked.needed_tps
         return Fit.FITS if is_enough else Fit.UNDECIDED, found("capacity-of-one-search", **figures)
-    if unsure and one.capacity_tps is not None:
+    if unsure and system_capacity.capacity_tps is not None:
         return Fit.UNDECIDED, found("capacity-not-sure", **figures, unsure_count=unsure)
     return Fit.UNDECIDED, found("capacity-undecided", **figures)
 
 
-def _short(one: SystemCapacity, finished: Sequence[Capacity], asked: LoadAsked) -> str | None:
+def _short(system_capacity: SystemCapacity, finished: Sequence[Capacity], asked: LoadAsked) -> str | None:
     """Why a capacity is too low at its own objective; None where it may be enough."""
     if all(capacity.holds_nowhere for capacity in finished):
         return "no-rate-holds"
-    best = one.capacity_tps
-    most_tps = one.high if best is None or best.bounds is None else best.bounds.high
+    best = system_capacity.capacity_tps
+    most_tps = system_capacity.high if best is None or best.bounds is None else best.bounds.high
     return "capacity-too-low" if most_tps is not None and most_tps < asked.needed_tps else None
 
 
-def _is_stricter(one: SystemCapacity, asked: LoadAsked) -> bool:
+def _is_stricter(system_capacity: SystemCapacity, asked: LoadAsked) -> bool:
     """Whether more may be sustained within the objective that is asked for than within the one that was searched at."""
-    return asked.response_p99_ms is None or one.objective.response_ms_p99 < asked.response_p99_ms
+    return asked.response_p99_ms is None or system_capacity.objective.response_ms_p99 < asked.response_p99_ms
 
 
 def slow_limit(repetitions_ms: Sequence[float], asked: LoadAsked, levels_count: int) -> Finding | None:
@@ -203,7 +203,7 @@ def _sure_tps(point: Point, levels_count: int) -> float:
 
 def _sustained(candidates: Sequence[Point], asked: LoadAsked) -> tuple[Point | None, float | None]:
     """Where most is sustained within the objective, and what the next run surely sustains within it, tps."""
-    undisturbed = [one for one in candidates if one.disturbance is None]
+    undisturbed = [candidate for candidate in candidates if candidate.disturbance is None]
     keeping = [one for one in undisturbed if judge_objective(one, asked.response_p99_ms).fit is Fit.FITS]
     count = len(candidates)
     sure = (
@@ -364,7 +364,7 @@ def _not_sustained(curve: Curve, cell: Cell) -> tuple[Fit, Finding]:
         return Fit.DOES_NOT_FIT, found("rate-not-sustained")
     if sustained < repetitions:
         return Fit.UNDECIDED, found("rate-sustained-in-some", sustained_count=sustained, repetitions_count=repetitions)
-    lower_tps = next(one.level.offered for one in curve.cells if one not in curve.sustained)
+    lower_tps = next(cell.level.offered for cell in curve.cells if cell not in curve.sustained)
     return Fit.UNDECIDED, found("lower-rate-not-sustained", lower_tps=lower_tps)
 
 
@@ -395,24 +395,26 @@ _ANSWERS_NOTHING = frozenset(
 """Reasons for which a load stays undecided whatever figures say."""
 
 
-def with_grade(one: SystemFit, system: SystemSummary) -> SystemFit:
+def with_grade(system_fit: SystemFit, system: SystemSummary) -> SystemFit:
     """The verdict with its grade."""
-    return one.model_copy(update={"grade": _grade(one, system), "is_published": system.origin != MEASURED_ORIGIN})
+    return system_fit.model_copy(
+        update={"grade": _grade(system_fit, system), "is_published": system.origin != MEASURED_ORIGIN}
+    )
 
 
-def _grade(one: SystemFit, system: SystemSummary) -> Grade:
-    is_open = one.verdict is Fit.UNDECIDED and one.reason.code in _ANSWERS_NOTHING
-    if one.verdict is Fit.DISTURBED or is_open:
+def _grade(system_fit: SystemFit, system: SystemSummary) -> Grade:
+    is_open = system_fit.verdict is Fit.UNDECIDED and system_fit.reason.code in _ANSWERS_NOTHING
+    if system_fit.verdict is Fit.DISTURBED or is_open:
         return Grade.UNKNOWN
-    is_measured = system.origin == MEASURED_ORIGIN and _rests_on_repetitions(one)
+    is_measured = system.origin == MEASURED_ORIGIN and _rests_on_repetitions(system_fit)
     return Grade.MEASURED if is_measured else Grade.INDICATED
 
 
-def _rests_on_repetitions(one: SystemFit) -> bool:
-    estimate = one.throughput_tps
-    match one.evidence:
+def _rests_on_repetitions(system_fit: SystemFit) -> bool:
+    estimate = system_fit.throughput_tps
+    match system_fit.evidence:
         case SizeEvidence.CAPACITY:  # of searches in which no rate holds there is no figure
-            return bool(one.reason.known["repetitions_count"] > 1)
+            return bool(system_fit.reason.known["repetitions_count"] > 1)
         case SizeEvidence.RATES:
             return estimate is not None and estimate.trial_count >= RATE_REPETITIONS_NEEDED
     return estimate is not None and is_repeated(estimate)

@@ -254,7 +254,8 @@ def trial_result(summary: TrialSummary, wanted: OpenArrivals | None = None) -> T
         reason=summary.outcome.reason,
         stalled_ratio=summary.quiet.stalled_ratio,
         stalls=tuple(
-            StallResult(from_s=one.from_s, to_s=one.to_s, transactions=one.completed) for one in summary.quiet.stalls
+            StallResult(from_s=stall.from_s, to_s=stall.to_s, transactions=stall.completed)
+            for stall in summary.quiet.stalls
         ),
         throughput_tps=summary.throughput_tps,
         duration_s=counts.duration_s,
@@ -284,18 +285,18 @@ def trial_result(summary: TrialSummary, wanted: OpenArrivals | None = None) -> T
     )
 
 
-def _type(one: TypeTotal) -> TypeResult:
-    by_code, by_class = _errors(one.errors)
+def _type(type_total: TypeTotal) -> TypeResult:
+    by_code, by_class = _errors(type_total.errors)
     return TypeResult(
-        transactions=one.completed_count,
-        share_ratio=one.completed_ratio,
-        failed=one.failed_count,
-        retries=one.retries_count,
-        rolled_back=one.rolled_back_count,
+        transactions=type_total.completed_count,
+        share_ratio=type_total.completed_ratio,
+        failed=type_total.failed_count,
+        retries=type_total.retries_count,
+        rolled_back=type_total.rolled_back_count,
         errors=by_code,
         errors_by_class=by_class,
-        throughput_tps=one.throughput_tps,
-        response_ms=Times.of(one.response_ms),
+        throughput_tps=type_total.throughput_tps,
+        response_ms=Times.of(type_total.response_ms),
     )
 
 
@@ -312,9 +313,9 @@ def _tpcc(summary: TrialSummary, types: Sequence[TypeTotal]) -> dict[str, Any]:
 def _errors(errors: Iterable[ErrorTotal]) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
     """How often each code was met, of all classes together and by class."""
     by_code, by_class = Counter[str](), defaultdict[str, dict[str, int]](dict)
-    for one in errors:
-        by_code[str(one.code)] += one.count
-        by_class[one.error_class][str(one.code)] = one.count
+    for error in errors:
+        by_code[str(error.code)] += error.count
+        by_class[error.error_class][str(error.code)] = error.count
     return dict(by_code), dict(by_class)
 
 
@@ -330,12 +331,12 @@ def _open_loop(summary: TrialSummary, wanted: OpenArrivals) -> OpenLoopResult:
         dispatch_delay_ms=Times.of(durations(summary.histograms.get("dispatch_delay"))),
         overloads=tuple(
             OverloadResult(
-                from_s=one.from_s,
-                to_s=one.to_s,
-                backlog_max=one.waiting_max,
-                dropped=one.dropped,
-                recovery_s=one.recovery_s(wanted.falls_s()),
+                from_s=overload.from_s,
+                to_s=overload.to_s,
+                backlog_max=overload.waiting_max,
+                dropped=overload.dropped,
+                recovery_s=overload.recovery_s(wanted.falls_s()),
             )
-            for one in summary.overloads
+            for overload in summary.overloads
         ),
     )

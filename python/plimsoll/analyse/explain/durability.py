@@ -56,7 +56,7 @@ def durability_of(variables: Mapping[str, str]) -> Durability | None:
     at_commit = variables.get("innodb_flush_log_at_trx_commit")
     if at_commit is None:
         return None
-    causes = {kind: tuple(found) for kind, found in _causes(variables, at_commit).items() if found}
+    causes = {kind: tuple(cause) for kind, cause in _causes(variables, at_commit).items() if cause}
     worst = next((kind for kind in DurabilityKind if kind in causes), DurabilityKind.DURABLE)
     return Durability(
         kind=worst,
@@ -76,29 +76,29 @@ def durability_answer(systems: Sequence[SystemSummary], workloads: Sequence[Work
     """One finding where systems under a workload that writes are known to differ in durability."""
     if all(is_read_only(workload) for workload in workloads):
         return
-    known = {one.name: one.durability for one in systems if one.durability is not None}
+    known = {system.name: system.durability for system in systems if system.durability is not None}
     if len({one.name for one in known.values()}) > 1:
         yield found(
             "durability-differs", durability=tuple((system, durability.name) for system, durability in known.items())
         )
 
 
-def less_durable(one: Durability | None, other: Durability | None) -> str | None:
+def less_durable(durability: Durability | None, other: Durability | None) -> str | None:
     """The class of the first in words where it keeps less than the other; None where it does not, or is unknown."""
-    if one is None or other is None:
+    if durability is None or other is None:
         return None
     order = list(DurabilityKind)
-    rank, other_rank = order.index(one.kind), order.index(other.kind)
-    is_less = rank < other_rank or (rank == other_rank and (one.lost_s or 0) > (other.lost_s or 0))
-    return one.name if is_less else None
+    rank, other_rank = order.index(durability.kind), order.index(other.kind)
+    is_less = rank < other_rank or (rank == other_rank and (durability.lost_s or 0) > (other.lost_s or 0))
+    return durability.name if is_less else None
 
 
 def less_durable_under(
     systems: Sequence[SystemSummary], workloads: Sequence[WorkloadSummary]
 ) -> Callable[[str, str, str], str | None]:
     """A function of a workload and two systems: `less_durable` of these where the workload writes, else None."""
-    known = {one.name: one.durability for one in systems}
-    writing = {one.name for one in workloads if not is_read_only(one)}
+    known = {system.name: system.durability for system in systems}
+    writing = {workload.name for workload in workloads if not is_read_only(workload)}
 
     def compared(workload: str, system: str, base: str) -> str | None:
         return less_durable(known.get(system), known.get(base)) if workload in writing else None
@@ -108,7 +108,7 @@ def less_durable_under(
 
 def causing_variables(*causes: Durability) -> set[str]:
     """The settings that make any of them less than durable."""
-    return {name for one in causes for name, _ in one.causes}
+    return {name for cause in causes for name, _ in cause.causes}
 
 
 def _causes(variables: Mapping[str, str], at_commit: str) -> dict[DurabilityKind, list[_Cause]]:
@@ -153,10 +153,10 @@ def with_durability_classes(analysis: Analysis, measured: DurabilityRecord | Non
         analysis: Of the study.
         measured: What a test of durability found; None where the study's folder has none.
     """
-    known = {one.name: settings for one in analysis.systems if (settings := _settings(one)) is not None}
+    known = {system.name: settings for system in analysis.systems if (settings := _settings(system)) is not None}
     if len(set(known.values())) < 2:
         return analysis
-    writing = [one.name for one in analysis.workloads if not is_read_only(one)]
+    writing = [workload.name for workload in analysis.workloads if not is_read_only(workload)]
     found = [
         one
         for workload in writing
@@ -169,8 +169,8 @@ def _of_workload(
     curves: Sequence[Curve], known: Mapping[str, _Settings], analysis: Analysis
 ) -> Iterator[DurabilityClass]:
     """The safest first, as far as their settings say."""
-    by_name = {one.name: one for one in analysis.systems}
-    told = [one for one in curves if one.system in known and one.peak is not None]
+    by_name = {system.name: system for system in analysis.systems}
+    told = [curve for curve in curves if curve.system in known and curve.peak is not None]
     for curve in sorted(told, key=lambda one: _rank(known[one.system])):
         flush, sync_binlog, doublewrite, replication = known[curve.system]
         durability = by_name[curve.system].durability
@@ -224,10 +224,14 @@ def _replication(system: SystemSummary) -> str:
     return f"semi-synchronous, {stated.get('semisync_replicas', '1')}"
 
 
-def _with_loss(one: DurabilityClass, measured: DurabilityRecord | None) -> DurabilityClass:
-    outcome = next((each for each in measured.settings if _is_of(each, one)), None) if measured is not None else None
+def _with_loss(durability_class: DurabilityClass, measured: DurabilityRecord | None) -> DurabilityClass:
+    outcome = (
+        next((each for each in measured.settings if _is_of(each, durability_class)), None)
+        if measured is not None
+        else None
+    )
     if measured is None or outcome is None:
-        return one
+        return durability_class
     loss = MeasuredLoss(
         fault=measured.fault,
         server=measured.server,
@@ -240,9 +244,13 @@ def _with_loss(one: DurabilityClass, measured: DurabilityRecord | None) -> Durab
         corrupt=outcome.corrupt,
         is_kept=outcome.is_kept,
     )
-    return one.model_copy(update={"measured": loss})
+    return durability_class.model_copy(update={"measured": loss})
 
 
-def _is_of(outcome: SettingOutcome, one: DurabilityClass) -> bool:
+def _is_of(outcome: SettingOutcome, durability_class: DurabilityClass) -> bool:
     settings = (outcome.flush_log_at_trx_commit, outcome.sync_binlog, outcome.doublewrite)
-    return settings == (one.flush_log_at_trx_commit, one.sync_binlog, one.doublewrite)
+    return settings == (
+        durability_class.flush_log_at_trx_commit,
+        durability_class.sync_binlog,
+        durability_class.doublewrite,
+    )

@@ -54,7 +54,7 @@ def equivalence(systems: Sequence[SystemSummary], variables: Sequence[VariableDi
         systems: Of the study.
         variables: Their variables that differ.
     """
-    measured = [one for one in systems if one.environment.instances]
+    measured = [system for system in systems if system.environment.instances]
     if len(measured) < 2:
         return ()
     machines = machines_of_environments(measured)
@@ -67,24 +67,26 @@ def equivalence(systems: Sequence[SystemSummary], variables: Sequence[VariableDi
 
 
 def _of_variables(systems: Sequence[SystemSummary], variables: Sequence[VariableDifference]) -> Equivalence:
-    own = {one.name: {name for i in one.environment.instances for name in i.variables} for one in systems}
+    own = {system.name: {name for i in system.environment.instances for name in i.variables} for system in systems}
     known = tuple(name for name, names in own.items() if names)
     return Equivalence(
         aspect=Aspect.VARIABLES,
         systems=known,
         compared_count=len(set().union(*own.values())) if len(known) > 1 else 0,
         differences=tuple(
-            AspectDifference(what=one.variable, values=one.values) for one in variables if not one.expected
+            AspectDifference(what=variable.variable, values=variable.values)
+            for variable in variables
+            if not variable.expected
         ),
-        expected=tuple(one.variable for one in variables if one.expected),
+        expected=tuple(variable.variable for variable in variables if variable.expected),
         unknown=tuple(name for name, names in own.items() if not names),
     )
 
 
 def _of_durability(systems: Sequence[SystemSummary]) -> Equivalence:
-    known = {one.name: one.durability.name for one in systems if one.durability is not None}
+    known = {system.name: system.durability.name for system in systems if system.durability is not None}
     differs = len(set(known.values())) > 1
-    causes = causing_variables(*(one.durability for one in systems if one.durability is not None))
+    causes = causing_variables(*(system.durability for system in systems if system.durability is not None))
     is_explained = causes <= varied_variables(systems)
     return Equivalence(
         aspect=Aspect.DURABILITY,
@@ -92,17 +94,17 @@ def _of_durability(systems: Sequence[SystemSummary]) -> Equivalence:
         compared_count=1 if len(known) > 1 else 0,
         differences=(AspectDifference(what="durability", values=dict(known)),) if differs and not is_explained else (),
         expected=("durability",) if differs and is_explained else (),
-        unknown=tuple(one.name for one in systems if one.durability is None),
+        unknown=tuple(system.name for system in systems if system.durability is None),
     )
 
 
 def _of_data(systems: Sequence[SystemSummary], aspect: Aspect) -> Equivalence:
-    own = {one.name: stated(one, aspect) for one in systems}
+    own = {system.name: stated(system, aspect) for system in systems}
     known = {name: found for name, found in own.items() if found is not None}
     unknown = tuple(name for name in own if name not in known)
     if len(known) < 2:
         return Equivalence(aspect=aspect, systems=tuple(known), unknown=unknown)
-    is_divided = len({one.instances for one in systems if one.name in known}) > 1
+    is_divided = len({system.instances for system in systems if system.name in known}) > 1
     names = _names(known, aspect, is_divided=is_divided)
     differing = [
         AspectDifference(what=name, values={system: found.get(name) for system, found in known.items()})
@@ -170,7 +172,7 @@ Stated = dict[str, str]
 def stated(system: SystemSummary, aspect: Aspect) -> Stated | None:
     """What a system says of an aspect of its data, all of it where its instances disagree; None where it is unknown."""
     sources = sources_of(system.environment)
-    known = [one.data for one in sources if one.data is not None]
+    known = [source.data for source in sources if source.data is not None]
     if not known or len(known) != len(sources):
         return None
     values: dict[str, list[str]] = {}
@@ -187,9 +189,9 @@ def tables_of(systems: Sequence[SystemSummary]) -> set[str]:
     return {
         table
         for system in systems
-        for one in system.environment.instances
-        if one.data is not None
-        for table in one.data.tables
+        for instance in system.environment.instances
+        if instance.data is not None
+        for table in instance.data.tables
     }
 
 
@@ -267,7 +269,7 @@ _EXPLAINING_MACHINES = {CPUS: ("cpu",), MEMORY: ("memory",)}
 
 def machines_of_environments(systems: Sequence[SystemSummary]) -> Equivalence | None:
     """Compares the machines of systems that were measured in different environments; None where there are none."""
-    named = [one for one in systems if one.in_environment is not None]
+    named = [system for system in systems if system.in_environment is not None]
     if len({one.in_environment for one in named}) < 2:
         return None
     cpus = {one.name: usable_cpus(one.environment) for one in named}
@@ -277,7 +279,9 @@ def machines_of_environments(systems: Sequence[SystemSummary]) -> Equivalence | 
     known_memory = {name: value for name, value in memory.items() if value is not None}
     found = []
     if not _are_equal(CPUS, known_cpus.values()):
-        found.append(AspectDifference(what=CPUS, values={name: f"{one:g}" for name, one in known_cpus.items()}))
+        found.append(
+            AspectDifference(what=CPUS, values={name: f"{known_cpu:g}" for name, known_cpu in known_cpus.items()})
+        )
     if not _are_equal(MEMORY, known_memory.values()):
         values = {name: format_bytes(one) for name, one in known_memory.items()}
         found.append(AspectDifference(what=MEMORY, values=values))
@@ -291,11 +295,11 @@ def machines_of_environments(systems: Sequence[SystemSummary]) -> Equivalence | 
     )
 
 
-def makes_machines_equal(factor: str, one: SystemSummary, other: SystemSummary) -> bool:
+def makes_machines_equal(factor: str, system_summary: SystemSummary, other: SystemSummary) -> bool:
     """Whether a limit that only one of two systems states is what makes the machines of their environments equal."""
-    if one.in_environment == other.in_environment:
+    if system_summary.in_environment == other.in_environment:
         return False
-    machines = (one.environment, other.environment)
+    machines = (system_summary.environment, other.environment)
     usable: dict[str, list[float | None]] = {
         CPUS: [usable_cpus(machine) for machine in machines],
         MEMORY: [usable_memory_bytes(machine) for machine in machines],
@@ -313,12 +317,14 @@ def _are_equal(what: str, values: Collection[float]) -> bool:
 
 def usable_cpus(environment: Environment) -> float | None:
     """How many CPUs the servers could use at once, all together; None where unknown."""
-    placements = [one.placement for one in environment.instances]
-    sets = [set(one.cpus) for one in placements if one is not None and one.cpus]
+    placements = [instance.placement for instance in environment.instances]
+    sets = [set(placement.cpus) for placement in placements if placement is not None and placement.cpus]
     count = environment.host.cpu_threads
     if sets and len(sets) == len(placements):
         count = len(set().union(*sets))
-    quotas = [one.cpu_quota for one in placements if one is not None and one.cpu_quota is not None]
+    quotas = [
+        placement.cpu_quota for placement in placements if placement is not None and placement.cpu_quota is not None
+    ]
     if quotas and len(quotas) == len(placements):
         return min(sum(quotas), float(count)) if count is not None else sum(quotas)
     return None if count is None else float(count)
@@ -326,8 +332,12 @@ def usable_cpus(environment: Environment) -> float | None:
 
 def usable_memory_bytes(environment: Environment) -> int | None:
     """How much memory the servers could use, all together; None where unknown."""
-    placements = [one.placement for one in environment.instances]
-    limits = [one.memory_limit_bytes for one in placements if one is not None and one.memory_limit_bytes is not None]
+    placements = [instance.placement for instance in environment.instances]
+    limits = [
+        placement.memory_limit_bytes
+        for placement in placements
+        if placement is not None and placement.memory_limit_bytes is not None
+    ]
     known = [environment.host.memory_bytes] if environment.host.memory_bytes is not None else []
     known += [sum(limits)] if limits and len(limits) == len(placements) else []
     return min(known, default=None)
@@ -338,7 +348,9 @@ def _is_machine_explained(what: str, systems: Sequence[SystemSummary]) -> bool:
 
     What only some state explains nothing: a limit on a large machine is there to make it equal to a guest.
     """
-    stated = [frozenset((name, value) for name, value in one.factors.items() if _tells(what, name)) for one in systems]
+    stated = [
+        frozenset((name, value) for name, value in system.factors.items() if _tells(what, name)) for system in systems
+    ]
     return all(stated) and len(set(stated)) > 1
 
 

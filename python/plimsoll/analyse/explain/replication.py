@@ -102,13 +102,13 @@ Levels = dict[LevelKey, MeasuredCell]
 
 def replica_scalings(cells: Iterable[MeasuredCell], equal_within: float) -> tuple[ReplicaScaling, ...]:
     """One for each workload and family of systems with at least two numbers of replicas."""
-    closed = [one for one in cells if not one.level.kind.is_at_rate and one.throughput.value_tps > 0]
+    closed = [cell for cell in cells if not cell.level.kind.is_at_rate and cell.throughput.value_tps > 0]
     found = [
         (cells_of[0].workload, alike, by_count)
         for alike, members in families(closed, {REPLICAS})
         for cells_of in [[one.cell for one in members]]
         for by_count in [_by_count(cells_of)]
-        if len(by_count) > 1 and len(by_count) == len({one.system for one in cells_of})
+        if len(by_count) > 1 and len(by_count) == len({cell.system for cell in cells_of})
     ]
     judged = {
         workload: _judged([by_count for name, _, by_count in found if name == workload], equal_within)
@@ -120,7 +120,7 @@ def replica_scalings(cells: Iterable[MeasuredCell], equal_within: float) -> tupl
 def _by_count(cells: Sequence[MeasuredCell]) -> dict[int, Levels]:
     """The levels of each system, by its number of replicas."""
     found: dict[int, Levels] = {}
-    for cell in sorted(cells, key=lambda one: one.level.order):
+    for cell in sorted(cells, key=lambda cell: cell.level.order):
         found.setdefault(member(cell).replicas, {})[cell.level.order] = cell
     return dict(sorted(found.items()))
 
@@ -129,8 +129,8 @@ _Steps = Mapping[tuple[str, str], Ratio]
 """Verdicts by the names of both systems."""
 
 
-def _names(one: Levels, other: Levels) -> tuple[str, str]:
-    return next(iter(one.values())).system, next(iter(other.values())).system
+def _names(levels: Levels, other: Levels) -> tuple[str, str]:
+    return next(iter(levels.values())).system, next(iter(other.values())).system
 
 
 def _judged(scalings: Sequence[Mapping[int, Levels]], equal_within: float) -> _Steps:
@@ -152,7 +152,7 @@ def _judged(scalings: Sequence[Mapping[int, Levels]], equal_within: float) -> _S
 
 def _best(levels: Levels) -> MeasuredCell:
     cells = list(levels.values())
-    return cells[highest([one.throughput for one in cells])]
+    return cells[highest([cell.throughput for cell in cells])]
 
 
 def _scaling(workload: str, alike: dict[str, str], by_count: Mapping[int, Levels], judged: _Steps) -> ReplicaScaling:
@@ -163,7 +163,7 @@ def _scaling(workload: str, alike: dict[str, str], by_count: Mapping[int, Levels
         ScalingStep(**judged[_names(by_count[one], by_count[other])].as_fields, base=one, count=other)
         for one, other in pairwise(by_count)
     )
-    grows = {one.replicas for one in points if one.lag_grows}
+    grows = {point.replicas for point in points if point.lag_grows}
     stops_after, unresolved_from = _stops(steps, grows)
     with_replicas = next((cell for count, cell in best.items() if count > 0), None)
     return ReplicaScaling(
@@ -187,10 +187,10 @@ def _scaling_point(count: int, cell: MeasuredCell, costs: FleetCosts | None) -> 
         replicas=count,
         level=cell.level,
         throughput_tps=cell.throughput.estimate(),
-        lag_grows=any(growing(one.servers) for one in cell.trials),
+        lag_grows=any(growing(trial.servers) for trial in cell.trials),
         expected_tps=expected,
         deviation_ratio=measured / expected - 1 if expected else None,
-        trials=tuple(one.trial.trial_id for one in cell.trials),
+        trials=tuple(trial.trial.trial_id for trial in cell.trials),
     )
 
 
@@ -214,7 +214,7 @@ def _stops_expected(costs: FleetCosts) -> int | None:
 def _read_ratio(cell: MeasuredCell) -> float | None:
     level = servers_of_level(cell)
     reads = sum(server.read_tps for trial in cell.trials for server in trial.servers) / len(cell.trials)
-    total = sum(one.throughput_tps for one in level.servers)
+    total = sum(server.throughput_tps for server in level.servers)
     return reads / total if total > 0 else None
 
 
@@ -227,8 +227,8 @@ def fleet_costs(without: MeasuredCell, with_one: MeasuredCell) -> FleetCosts | N
     """
     known = [one for trial in without.trials if (one := trial.resources.per_s.get("server_cpu_s")) is not None]
     level = servers_of_level(with_one)
-    replica = next((one for one in level.servers if one.role == REPLICA), None)
-    total_tps = sum(one.throughput_tps for one in level.servers)
+    replica = next((server for server in level.servers if server.role == REPLICA), None)
+    total_tps = sum(server.throughput_tps for server in level.servers)
     if not known or replica is None or total_tps <= 0 or without.throughput.value_tps <= 0:
         return None
     read_ms, apply_ms = replica.cpu_ms_per_transaction, replica.apply_ms
@@ -263,11 +263,15 @@ def _write_ms(source: ServerFigures, read_ms: float, written_tps: float) -> floa
 
 
 def _hosts(cell: MeasuredCell) -> dict[str, str | None]:
-    return {one.instance: one.host for one in cell.trials[0].servers}
+    return {server.instance: server.host for server in cell.trials[0].servers}
 
 
-def _cpus(one: InstanceFacts) -> frozenset[int] | None:
-    return frozenset(one.placement.cpus) if one.placement is not None and one.placement.cpus else None
+def _cpus(instance_facts: InstanceFacts) -> frozenset[int] | None:
+    return (
+        frozenset(instance_facts.placement.cpus)
+        if instance_facts.placement is not None and instance_facts.placement.cpus
+        else None
+    )
 
 
 def _is_shared(environment: Environment, cell: MeasuredCell) -> bool:
@@ -285,13 +289,13 @@ def _is_shared(environment: Environment, cell: MeasuredCell) -> bool:
 def _is_placed(environment: Environment, cell: MeasuredCell) -> bool:
     hosts = _hosts(cell)
     is_one_machine = len(set(hosts.values())) == 1
-    return not is_one_machine or all(_cpus(one) is not None for one in environment.instances)
+    return not is_one_machine or all(_cpus(instance) is not None for instance in environment.instances)
 
 
 def _size_ratio(environment: Environment) -> float:
     """Processors of a replica over those of the source; 1 where either is unknown."""
-    own = [one.placement.processors for one in sources_of(environment) if one.placement is not None]
-    others = [one.placement.processors for one in replicas_of(environment) if one.placement is not None]
+    own = [source.placement.processors for source in sources_of(environment) if source.placement is not None]
+    others = [replica.placement.processors for replica in replicas_of(environment) if replica.placement is not None]
     if not own or not others or not own[0] or not others[0]:
         return 1.0
     return others[0] / own[0]
@@ -306,7 +310,7 @@ _VARIED = {REPLICAS, REPLICATION, ACKNOWLEDGING, DELAY, DELAY_S}
 
 def commit_costs(cells: Iterable[MeasuredCell], equal_within: float) -> tuple[CommitCost, ...]:
     """One for each workload, level and family in which waiting or delay differs and writes are known."""
-    known = [one for one in cells if all(_mean_ms(trial) is not None for trial in one.trials)]
+    known = [cell for cell in cells if all(_mean_ms(trial) is not None for trial in cell.trials)]
     found = []
     for level in dict.fromkeys((one.workload, one.level.order) for one in known):
         own = [one for one in known if (one.workload, one.level.order) == level]
@@ -341,7 +345,7 @@ def _ratio(base: MeasuredCell, cell: MeasuredCell) -> LogRatio | None:
 
 def _mean_ms(trial: TrialSummary) -> float | None:
     """Mean response time of transactions that write, on the source, milliseconds."""
-    found = merge([one.written for one in trial.servers if one.role == SOURCE and one.written is not None])
+    found = merge([server.written for server in trial.servers if server.role == SOURCE and server.written is not None])
     return found.sum_ns / found.total / 1e6 if found is not None and found.total else None
 
 
@@ -419,7 +423,7 @@ def member(cell: MeasuredCell) -> Member:
     """A cell with what its system is as far as replicas are concerned."""
     record = cell.trials[0].trial.system
     stated = {_last(name): value for name, value in (*record.factors.items(), *record.factor_values.items())}
-    replicas = max((sum(one.role == REPLICA for one in trial.servers) for trial in cell.trials), default=0)
+    replicas = max((sum(server.role == REPLICA for server in trial.servers) for trial in cell.trials), default=0)
     is_semisync = stated.get(REPLICATION) == "semisync" and replicas > 0
     return Member(
         cell=cell,
@@ -451,13 +455,13 @@ def _last(name: str) -> str:
 
 def _common(labels: Sequence[Mapping[str, str]]) -> set[str]:
     """Names that all families state alike."""
-    names = {name for one in labels for name in one}
-    return {name for name in names if len({one.get(name) for one in labels}) == 1}
+    names = {name for label in labels for name in label}
+    return {name for name in names if len({label.get(name) for label in labels}) == 1}
 
 
 def servers_of_levels(cells: Iterable[MeasuredCell]) -> tuple[ServersOfLevel, ...]:
     """One for each cell of a system with replicas, in their order."""
-    return tuple(servers_of_level(one) for one in cells if any(trial.servers for trial in one.trials))
+    return tuple(servers_of_level(cell) for cell in cells if any(trial.servers for trial in cell.trials))
 
 
 def servers_of_level(cell: MeasuredCell) -> ServersOfLevel:
@@ -467,7 +471,7 @@ def servers_of_level(cell: MeasuredCell) -> ServersOfLevel:
         for server in trial.servers:
             by_name.setdefault(server.instance, []).append(server)
     sources = [server for own in by_name.values() for server in own if server.role == SOURCE]
-    written_tps = sum(one.written_tps for one in sources) / len(cell.trials)
+    written_tps = sum(source.written_tps for source in sources) / len(cell.trials)
     servers = (_figures(own, written_tps) for own in by_name.values())
     return ServersOfLevel(
         system=cell.system,
@@ -475,8 +479,8 @@ def servers_of_level(cell: MeasuredCell) -> ServersOfLevel:
         level=cell.level,
         throughput_tps=cell.throughput.estimate(),
         written_tps=written_tps,
-        servers=tuple(sorted(servers, key=lambda one: one.role != SOURCE)),
-        trials=tuple(one.trial.trial_id for one in cell.trials),
+        servers=tuple(sorted(servers, key=lambda server: server.role != SOURCE)),
+        trials=tuple(trial.trial.trial_id for trial in cell.trials),
     )
 
 
@@ -515,7 +519,7 @@ def _figures(own: Sequence[ServerTrial], written_tps: float) -> ServerFigures:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [one for one in values if one is not None]
+    known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 

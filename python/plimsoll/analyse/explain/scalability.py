@@ -142,7 +142,7 @@ def scalabilities(
     cells: Iterable[MeasuredCell], curves: Iterable[Curve], warnings: Sequence[PlacedWarning]
 ) -> tuple[Scalability, ...]:
     """One for each curve whose clients go at their own pace and that has at least two levels with throughput."""
-    measured = {(one.system, one.workload, one.level.order): one for one in cells}
+    measured = {(cell.system, cell.workload, cell.level.order): cell for cell in cells}
     found = []
     for curve in curves:
         own = [
@@ -201,12 +201,12 @@ def _lines(levels: Levels, judged: Judged) -> Floats:
 
 def _is_shared(cells: Sequence[MeasuredCell]) -> bool:
     """Whether the client took processors from the server."""
-    return any(shares_processors(trial.environment) for one in cells for trial in one.trials)
+    return any(shares_processors(trial.environment) for cell in cells for trial in cell.trials)
 
 
 def _sibling_gain(cells: Sequence[MeasuredCell], host: HostFacts) -> Estimate | None:
     """What the levels that need sibling threads add to those that do not: the highest level of each."""
-    last = {region_of(one.level.connections, host): one for one in cells}
+    last = {region_of(cell.level.connections, host): cell for cell in cells}
     on_cores, on_siblings = last.get(Region.CORES), last.get(Region.SIBLINGS)
     if on_cores is None or on_siblings is None:
         return None
@@ -215,12 +215,12 @@ def _sibling_gain(cells: Sequence[MeasuredCell], host: HostFacts) -> Estimate | 
 
 
 def _levels(cells: Sequence[MeasuredCell]) -> Levels:
-    names = sorted({trial.trial.repetition for one in cells for trial in one.trials})
+    names = sorted({trial.trial.repetition for cell in cells for trial in cell.trials})
     table = np.full((len(cells), len(names)), np.nan)
-    for row, one in enumerate(cells):
-        for trial in one.trials:
+    for row, cell in enumerate(cells):
+        for trial in cell.trials:
             table[row, names.index(trial.trial.repetition)] = math.log(trial.throughput_tps)
-    return levels_of(table, np.array([float(one.level.connections) for one in cells]))
+    return levels_of(table, np.array([float(cell.level.connections) for cell in cells]))
 
 
 def _law_fit(levels: Levels, judged: Judged) -> LawFit | None:
@@ -252,9 +252,10 @@ def _cautions(
     is_shared: bool,
 ) -> tuple[Caution, ...]:
     codes = {
-        one.code
-        for one in warnings
-        if (not one.systems or curve.system in one.systems) and (not one.workloads or curve.workload in one.workloads)
+        warning.code
+        for warning in warnings
+        if (not warning.systems or curve.system in warning.systems)
+        and (not warning.workloads or curve.workload in warning.workloads)
     }
     is_wide = False
     if judged.chosen is not None:
@@ -282,7 +283,7 @@ def scaling_levels(cells: Sequence[MeasuredCell], described: Sequence[Cell], lin
     """
     environment = cells[0].trials[0].environment
     servers = servers_host(environment)
-    takes_turns = any(trial.turns is not None for one in cells for trial in one.trials)
+    takes_turns = any(trial.turns is not None for cell in cells for trial in cell.trials)
     cpus = None if takes_turns else environment.host.cpu_threads  # of systems in turn, the processors are of all
     shown = [[None if math.isnan(value) else float(value) for value in line] for line in lines]
     return tuple(

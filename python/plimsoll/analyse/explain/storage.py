@@ -30,7 +30,7 @@ def storage_uses(
     storages: Sequence[StorageRecord], systems: Sequence[SystemSummary], where_time: Sequence[WhereTime]
 ) -> Iterator[StorageUse]:
     """One for each curve with telemetry and each storage that holds data of its system."""
-    by_name = {one.name: one for one in systems}
+    by_name = {system.name: system for system in systems}
     for one in where_time:
         facts = [instance.storage for instance in by_name[one.system].environment.instances if instance.storage]
         known = [level for level in one.levels if level.response_ms is not None]
@@ -41,15 +41,15 @@ def storage_uses(
                 yield _use(one, known, storage, is_alone=len(facts) == 1)
 
 
-def _use(one: WhereTime, known: Sequence[WhereLevel], storage: StorageRecord, *, is_alone: bool) -> StorageUse:
+def _use(where: WhereTime, known: Sequence[WhereLevel], storage: StorageRecord, *, is_alone: bool) -> StorageUse:
     lowest = known[0]
-    busiest = next((level for level in one.levels if level.level == one.limit_level), known[-1])
+    busiest = next((level for level in where.levels if level.level == where.limit_level), known[-1])
     commit = storage.find(StorageTest.COMMIT, 1)
     device_ratio = _device_ratio(busiest, storage) if is_alone and storage.is_direct else None
     each, most = lowest.per_transaction, busiest.per_transaction
     return StorageUse(
-        system=one.system,
-        workload=one.workload,
+        system=where.system,
+        workload=where.workload,
         storage=storage.name,
         level=lowest.level,
         response_ms=lowest.response_ms or 0.0,
@@ -78,8 +78,14 @@ def _device_ratio(level: WhereLevel, storage: StorageRecord) -> float | None:
 
 def _most_per_s(storage: StorageRecord, test: StorageTest) -> float:
     """At the best of the queue depths; 0 where it was not measured."""
-    figures = [figure for one in storage.measurements if one.test is test for figure in (one.read, one.write) if figure]
-    return max((one.per_s for one in figures), default=0.0)
+    figures = [
+        figure
+        for measurement in storage.measurements
+        if measurement.test is test
+        for figure in (measurement.read, measurement.write)
+        if figure
+    ]
+    return max((figure.per_s for figure in figures), default=0.0)
 
 
 def _per_s(each: float | None, level: WhereLevel) -> float | None:

@@ -92,11 +92,11 @@ _DIVIDED = frozenset(
 
 def variable_differences(systems: Sequence[SystemSummary]) -> tuple[VariableDifference, ...]:
     """Compares the effective variables of all systems that state any; unexpected differences first, then by name."""
-    known = {one.name: effective_variables(one) for one in systems}
+    known = {system.name: effective_variables(system) for system in systems}
     known = {name: variables for name, variables in known.items() if variables}
     if len(known) < 2:
         return ()
-    compared = [one for one in systems if one.name in known]
+    compared = [system for system in systems if system.name in known]
     kinds = {_server_kind(one) for one in compared}
     if len(kinds) > 1:
         known = in_common_names(known)
@@ -195,22 +195,22 @@ def spelled(value: str | None) -> str | None:
 
 
 def _server_kind(system: SystemSummary) -> frozenset[tuple[str | None, str | None]]:
-    return frozenset((one.flavour, one.version) for one in system.environment.instances)
+    return frozenset((instance.flavour, instance.version) for instance in system.environment.instances)
 
 
 def varied_variables(systems: Sequence[SystemSummary]) -> set[str]:
     """Variables that follow from factors whose values differ between systems."""
-    stated: list[Mapping[str, str]] = [one.factors for one in systems]
+    stated: list[Mapping[str, str]] = [system.factors for system in systems]
     names = {name for factors in stated for name in factors}
     varied = {name for name in names if len({factors.get(name) for factors in stated}) > 1}
     variables = {name.replace("-", "_").rsplit(".", 1)[-1].strip().lower() for name in varied}
     if "profile" in variables:
-        variables |= {option for one in systems for option in _options_written(one)}
-    if len({one.instances for one in systems}) > 1:
+        variables |= {option for system in systems for option in _options_written(system)}
+    if len({system.instances for system in systems}) > 1:
         variables |= _DIVIDED
-    if len({one.replicas for one in systems}) > 1 or "replication" in variables:
-        stated_by = (one.environment.instances for one in systems)
-        own = {name.lower() for instances in stated_by for one in instances for name in one.variables}
+    if len({system.replicas for system in systems}) > 1 or "replication" in variables:
+        stated_by = (system.environment.instances for system in systems)
+        own = {name.lower() for instances in stated_by for instance in instances for name in instance.variables}
         variables |= {name for name in own if _OF_REPLICATION.search(name)}
     for _ in range(2):  # what is implied may imply more
         variables |= {implied for name in variables for implied in _IMPLIED.get(name, ())}

@@ -100,7 +100,7 @@ class _Measured(NamedTuple):
 
 def where_times(cells: Iterable[MeasuredCell], curves: Iterable[Curve]) -> tuple[WhereTime, ...]:
     """One for each curve with telemetry; without utilisation of systems that took turns, which share all resources."""
-    measured = {(one.system, one.workload, one.level.order): one for one in cells}
+    measured = {(cell.system, cell.workload, cell.level.order): cell for cell in cells}
     found = []
     for curve in curves:
         own = [
@@ -117,10 +117,10 @@ def where_times(cells: Iterable[MeasuredCell], curves: Iterable[Curve]) -> tuple
 
 def _where_time(curve: Curve, own: Sequence[_Measured]) -> WhereTime:
     limit = max(own, key=lambda one: one.cell.throughput_tps.value)
-    demands = tuple(sorted(_demands(limit), key=lambda one: one.saturation_tps.value))
+    demands = tuple(sorted(_demands(limit), key=lambda demand: demand.saturation_tps.value))
     candidates = own_bottlenecks(demands)
-    at_limit = {one.resource: limit.level.utilisation.get(one.resource, 0.0) for one in candidates}
-    first = max(candidates, key=lambda one: at_limit[one.resource], default=None)
+    at_limit = {candidate.resource: limit.level.utilisation.get(candidate.resource, 0.0) for candidate in candidates}
+    first = max(candidates, key=lambda candidate: at_limit[candidate.resource], default=None)
     client_ratio, others_ratio = _shares(limit)
     base = WhereTime(
         system=curve.system,
@@ -131,7 +131,7 @@ def _where_time(curve: Curve, own: Sequence[_Measured]) -> WhereTime:
         demands=demands,
         client_ratio=client_ratio,
         others_ratio=others_ratio,
-        is_network_known=all(one.resources.is_network_known for one in limit.trials),
+        is_network_known=all(trial.resources.is_network_known for trial in limit.trials),
         levels=tuple(one.level for one in own),
     )
     if any(trial.turns is not None for one in own for trial in one.trials):
@@ -141,8 +141,8 @@ def _where_time(curve: Curve, own: Sequence[_Measured]) -> WhereTime:
         return base
     if at_limit[first.resource] >= BUSY_RATIO:
         is_full = at_limit[first.resource] >= SATURATED_RATIO
-        others = sorted(candidates, key=lambda one: -at_limit[one.resource])
-        rivals = [one for one in others if one is not first and _is_rival(limit.trials, one, first)]
+        others = sorted(candidates, key=lambda candidate: -at_limit[candidate.resource])
+        rivals = [other for other in others if other is not first and _is_rival(limit.trials, other, first)]
         return base.model_copy(
             update={
                 "verdict": WhereVerdict.SATURATED if is_full else WhereVerdict.FIRST_TO_SATURATE,
@@ -157,29 +157,29 @@ def _where_time(curve: Curve, own: Sequence[_Measured]) -> WhereTime:
 
 def own_bottlenecks(demands: Sequence[ResourceDemand]) -> list[ResourceDemand]:
     """Those of a curve's resources that are neither a part nor a whole of another one."""
-    return [one for one in demands if _is_own_bottleneck(one, demands)]
+    return [demand for demand in demands if _is_own_bottleneck(demand, demands)]
 
 
-def _is_own_bottleneck(one: ResourceDemand, demands: Sequence[ResourceDemand]) -> bool:
+def _is_own_bottleneck(resource_demand: ResourceDemand, demands: Sequence[ResourceDemand]) -> bool:
     """Whether a resource is more than a part or a whole of one that is listed too. The server's CPUs count its quota.
 
     One CPU counts apart from all of them where it is much busier: a single thread limits then. So does a disk apart
     from the device of the data, which may lie on it. The whole host is none where the server had only some of its CPUs,
     or where a source and its replicas have CPUs of their own.
     """
-    if one.resource == CPU_QUOTA and any(other.resource == SERVER_CPUS for other in demands):
+    if resource_demand.resource == CPU_QUOTA and any(other.resource == SERVER_CPUS for other in demands):
         return False
-    if one.resource == CPU and any(other.resource == SERVER_CPUS for other in demands):
+    if resource_demand.resource == CPU and any(other.resource == SERVER_CPUS for other in demands):
         return False
-    if one.resource in (CPU, SERVER_CPUS) and any(other.resource.startswith(CPUS_OF) for other in demands):
+    if resource_demand.resource in (CPU, SERVER_CPUS) and any(other.resource.startswith(CPUS_OF) for other in demands):
         return False
-    if one.resource == BUSIEST:
+    if resource_demand.resource == BUSIEST:
         whole = [other.utilisation_ratio for other in demands if other.resource in (CPU, SERVER_CPUS, CLIENT_CPUS)]
-    elif one.resource.startswith(DISK):
+    elif resource_demand.resource.startswith(DISK):
         whole = [other.utilisation_ratio for other in demands if other.resource.startswith(DATA_DEVICE)]
     else:
         return True
-    return one.utilisation_ratio >= _APART_RATIO * max(whole, default=0.0)
+    return resource_demand.utilisation_ratio >= _APART_RATIO * max(whole, default=0.0)
 
 
 def _demands(limit: _Measured) -> Iterable[ResourceDemand]:
@@ -195,9 +195,9 @@ def _demands(limit: _Measured) -> Iterable[ResourceDemand]:
 
 def _saturations(trials: Sequence[TrialSummary], name: str) -> list[float]:
     return [
-        one.throughput_tps / one.resources.utilisation[name]
-        for one in trials
-        if one.resources.utilisation.get(name, 0.0) > 0 and one.throughput_tps > 0
+        trial.throughput_tps / trial.resources.utilisation[name]
+        for trial in trials
+        if trial.resources.utilisation.get(name, 0.0) > 0 and trial.throughput_tps > 0
     ]
 
 
@@ -226,8 +226,8 @@ def _is_rival(trials: Sequence[TrialSummary], other: ResourceDemand, first: Reso
 def _may_be_first(trials: Sequence[TrialSummary], other: ResourceDemand, first: ResourceDemand) -> bool:
     """Whether the repetitions leave open which of two resources is busier: paired t test, 5 %; busy ones only."""
     pairs = [
-        (one.resources.utilisation.get(first.resource, 0.0), one.resources.utilisation.get(other.resource, 0.0))
-        for one in trials
+        (trial.resources.utilisation.get(first.resource, 0.0), trial.resources.utilisation.get(other.resource, 0.0))
+        for trial in trials
     ]
     known = np.array([pair for pair in pairs if min(pair) > 0])
     if known.size == 0 or float(known[:, 1].mean()) < BUSY_RATIO:
@@ -271,7 +271,7 @@ _KB = {
 
 def where_level(cell: Cell, trials: Sequence[TrialSummary]) -> WhereLevel:
     """One level, mean of its trials; each figure over the trials that say it."""
-    known = [one for one in trials if one.throughput_tps > 0]
+    known = [trial for trial in trials if trial.throughput_tps > 0]
     each = mean_of([_per_transaction(one) for one in known])
     response_ms = cell.response_ms.mean
     measured, is_estimate = _measured(trials)
@@ -295,22 +295,22 @@ def where_level(cell: Cell, trials: Sequence[TrialSummary]) -> WhereLevel:
         client_cpu_ms=measured[WherePart.CLIENT_CPU],
         per_transaction=figures,
         utilisation=mean_of([one.resources.utilisation for one in known]),
-        waiters=dict(sorted(mean_of([one.resources.waiters for one in known]).items(), key=lambda one: -one[1])),
+        waiters=dict(sorted(mean_of([one.resources.waiters for one in known]).items(), key=lambda item: -item[1])),
         throttled_s_per_s=mean_of([one.resources.per_s for one in known]).get("throttled_s"),
         server_waits=waits_of(counted),
         server_statements=statements_of(counted),
     )
 
 
-def trial_parts(one: TrialSummary) -> dict[WherePart, float]:
+def trial_parts(trial_summary: TrialSummary) -> dict[WherePart, float]:
     """The parts of one trial's response time, milliseconds; empty where that is not known."""
-    response_ms = response_of(one).mean
-    return {} if response_ms is None else parts_of(response_ms, _measured([one])[0]).within
+    response_ms = response_of(trial_summary).mean
+    return {} if response_ms is None else parts_of(response_ms, _measured([trial_summary])[0]).within
 
 
 def _measured(trials: Sequence[TrialSummary]) -> tuple[dict[WherePart, float | None], bool]:
     """Milliseconds per transaction that each part took, and whether those for redo are an estimate."""
-    known = [one for one in trials if one.throughput_tps > 0]
+    known = [trial for trial in trials if trial.throughput_tps > 0]
     each = mean_of([_per_transaction(one) for one in known])
     operation_ms = mean_of([one.resources.operation_ms for one in known])
     redo_ms, is_estimate = _redo_ms(each, operation_ms, trials)
@@ -326,13 +326,13 @@ def _measured(trials: Sequence[TrialSummary]) -> tuple[dict[WherePart, float | N
 
 def mean_of(figures: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean of each figure over those that have it."""
-    names = dict.fromkeys(name for one in figures for name in one)
-    known = {name: [one[name] for one in figures if name in one] for name in names}
+    names = dict.fromkeys(name for figure in figures for name in figure)
+    known = {name: [figure[name] for figure in figures if name in figure] for name in names}
     return {name: sum(values) / len(values) for name, values in known.items()}
 
 
-def _per_transaction(one: TrialSummary) -> dict[str, float]:
-    return {name: value / one.throughput_tps for name, value in one.resources.per_s.items()}
+def _per_transaction(trial_summary: TrialSummary) -> dict[str, float]:
+    return {name: value / trial_summary.throughput_tps for name, value in trial_summary.resources.per_s.items()}
 
 
 def _ms(each: Mapping[str, float], name: str) -> float | None:
@@ -366,8 +366,10 @@ def _redo_ms(
 
 
 def _idle_flush_ms(trials: Sequence[TrialSummary]) -> float | None:
-    storages = (instance.storage for one in trials for instance in one.environment.instances)
-    known = [one.flush_ms_median for one in storages if one is not None and one.flush_ms_median is not None]
+    storages = (instance.storage for trial in trials for instance in trial.environment.instances)
+    known = [
+        storage.flush_ms_median for storage in storages if storage is not None and storage.flush_ms_median is not None
+    ]
     return max(known, default=None)
 
 
@@ -515,22 +517,26 @@ def twice_the_cpus(first: ResourceDemand, demands: Sequence[ResourceDemand]) -> 
     if first.resource not in (CPU, SERVER_CPUS):
         return None
     doubled = _scaled(first.saturation_tps, 2.0)
-    others = [one for one in demands if one.resource not in (CPU, BUSIEST, SERVER_CPUS) and not is_device(one.resource)]
+    others = [
+        demand
+        for demand in demands
+        if demand.resource not in (CPU, BUSIEST, SERVER_CPUS) and not is_device(demand.resource)
+    ]
     lowest = _lowest(others)
     is_other = lowest is not None and lowest.saturation_tps.value < doubled.value
     bound, limited_by = (lowest.saturation_tps, lowest.resource) if lowest and is_other else (doubled, first.resource)
-    device = _lowest([one for one in demands if is_device(one.resource)])
+    device = _lowest([demand for demand in demands if is_device(demand.resource)])
     if device is None or device.saturation_tps.value >= bound.value:
         return WhatIf(bound_tps=bound, limited_by=limited_by)
     return WhatIf(bound_tps=bound, limited_by=limited_by, device_busy_tps=device.saturation_tps, device=device.resource)
 
 
 def _lowest(demands: Sequence[ResourceDemand]) -> ResourceDemand | None:
-    return min(demands, key=lambda one: one.saturation_tps.value, default=None)
+    return min(demands, key=lambda demand: demand.saturation_tps.value, default=None)
 
 
-def _scaled(one: Estimate, factor: float) -> Estimate:
-    bounds = one.bounds
+def _scaled(estimate: Estimate, factor: float) -> Estimate:
+    bounds = estimate.bounds
     if bounds is not None:
         bounds = bounds.model_copy(update={"low": bounds.low * factor, "high": bounds.high * factor})
-    return one.model_copy(update={"value": one.value * factor, "bounds": bounds})
+    return estimate.model_copy(update={"value": estimate.value * factor, "bounds": bounds})

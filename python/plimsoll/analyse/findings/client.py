@@ -78,17 +78,17 @@ class ClientLate(Observation, kind=CLIENT_SATURATED, seen="client-late"):
         return f"the client sent 1 % of the transactions {late} or more after a connection was free"
 
 
-def check_dispatch(one: TrialSummary) -> Iterator[Doubt]:
+def check_dispatch(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """Whether the client sent transactions late; several drivers are looked at one by one."""
     from plimsoll.analyse.trial.percentiles import percentile_ms
 
-    late = one.histograms.get("dispatch_delay")
-    response = one.histograms.get("response")
-    if late is None or response is None or one.drivers:
+    late = trial_summary.histograms.get("dispatch_delay")
+    response = trial_summary.histograms.get("response")
+    if late is None or response is None or trial_summary.drivers:
         return
     late_ms, median_ms = percentile_ms(late, 0.99), percentile_ms(response, 0.5)
     if late_ms is not None and median_ms is not None and late_ms > max(LATE_MS, LATE_RATIO * median_ms):
-        yield place_of(one.trial).doubt(ClientLate(dispatch_ms_p99=late_ms), late_ms)
+        yield place_of(trial_summary.trial).doubt(ClientLate(dispatch_ms_p99=late_ms), late_ms)
 
 
 class ClientWaited(Observation, kind=CLIENT_SATURATED, seen="client-waited"):
@@ -104,21 +104,26 @@ class ClientWaited(Observation, kind=CLIENT_SATURATED, seen="client-waited"):
         )
 
 
-def check_run_queue(one: TrialSummary) -> Iterator[Doubt]:
+def check_run_queue(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """Whether the client's threads waited; on the server's host the two compete anyway, and another warning says so."""
     from plimsoll.analyse.trial.processors import shares_processors
 
-    waits, response = one.client_waits_s_per_s, one.histograms.get("response")
-    if waits is None or response is None or one.throughput_tps == 0 or shares_processors(one.environment):
+    waits, response = trial_summary.client_waits_s_per_s, trial_summary.histograms.get("response")
+    if (
+        waits is None
+        or response is None
+        or trial_summary.throughput_tps == 0
+        or shares_processors(trial_summary.environment)
+    ):
         return
-    if one.drivers:
+    if trial_summary.drivers:
         return
-    waited_ms = waits / one.throughput_tps * 1000
+    waited_ms = waits / trial_summary.throughput_tps * 1000
     mean_ms = response.sum_ns / response.total / 1e6
     if waited_ms > LATE_RATIO * mean_ms:
         share = waited_ms / mean_ms
         seen = ClientWaited(waited_ms_per_transaction=waited_ms, of_response_ratio=share)
-        yield place_of(one.trial).doubt(seen, share)
+        yield place_of(trial_summary.trial).doubt(seen, share)
 
 
 _CLIENT_LIMIT_RATIO = 0.8
@@ -138,12 +143,14 @@ class ClientNearLimit(Observation, kind=CLIENT_SATURATED, seen="client-near-limi
         )
 
 
-def check_limit(one: TrialSummary) -> Iterator[Doubt]:
+def check_limit(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """Whether throughput came near what the client reaches against a server that answers at once."""
-    limit_tps = one.environment.client.limit_tps
-    if limit_tps is not None and one.throughput_tps > _CLIENT_LIMIT_RATIO * limit_tps:
-        share = one.throughput_tps / limit_tps
-        yield place_of(one.trial).doubt(ClientNearLimit(of_limit_ratio=share, client_limit_tps=limit_tps), share)
+    limit_tps = trial_summary.environment.client.limit_tps
+    if limit_tps is not None and trial_summary.throughput_tps > _CLIENT_LIMIT_RATIO * limit_tps:
+        share = trial_summary.throughput_tps / limit_tps
+        yield place_of(trial_summary.trial).doubt(
+            ClientNearLimit(of_limit_ratio=share, client_limit_tps=limit_tps), share
+        )
 
 
 class DriverLate(Observation, kind=CLIENT_SATURATED, seen="driver-late"):
@@ -257,11 +264,11 @@ class ServerPlaceUnknown(Observation, kind=SERVER_PLACE_UNKNOWN, seen="server-pl
         return self.reason
 
 
-def check_place(one: TrialSummary) -> Iterator[Doubt]:
+def check_place(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """Whether it is known where the server ran."""
-    client = one.environment.client
+    client = trial_summary.environment.client
     if client.on_server_host is None and client.server_place is not None:
-        yield place_of(one.trial).doubt(ServerPlaceUnknown(reason=client.server_place))
+        yield place_of(trial_summary.trial).doubt(ServerPlaceUnknown(reason=client.server_place))
 
 
 CLIENT_ON_SERVER_HOST = WarningKind(
@@ -304,15 +311,15 @@ class ClientOnServerHost(Observation, kind=CLIENT_ON_SERVER_HOST, seen="client-o
         return f"the client ran on the server's host{where}{took}"
 
 
-def check_client_beside(one: TrialSummary) -> Iterator[Doubt]:
+def check_client_beside(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """Whether the client ran beside the server and took a share that matters."""
     from plimsoll.analyse.trial.processors import client_of_servers, cpus_of_sides, sides_of
 
-    share = one.cpu.client
-    taken = client_of_servers(share, one.environment)
-    if one.environment.client.on_server_host and (taken is None or taken >= CLIENT_TAKES_RATIO):
-        cpus = cpus_of_sides(sides_of(one.environment))
-        yield place_of(one.trial).doubt(ClientOnServerHost(client_cpu_ratio=share, **cpus), share or 0.0)
+    share = trial_summary.cpu.client
+    taken = client_of_servers(share, trial_summary.environment)
+    if trial_summary.environment.client.on_server_host and (taken is None or taken >= CLIENT_TAKES_RATIO):
+        cpus = cpus_of_sides(sides_of(trial_summary.environment))
+        yield place_of(trial_summary.trial).doubt(ClientOnServerHost(client_cpu_ratio=share, **cpus), share or 0.0)
 
 
 class ClientSharesCpus(Observation, kind=CLIENT_ON_SERVER_HOST, seen="client-shares-cpus"):

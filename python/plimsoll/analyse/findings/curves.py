@@ -157,7 +157,7 @@ class PeakAtFirstLevel(PeakAtLastLevel, kind=PEAK_AT_FIRST_LEVEL, seen="peak-at-
 
 def check_curves(curves: Sequence[Curve], workloads: Sequence[WorkloadSummary]) -> Iterator[Doubt]:
     """Doubts about where a peak lies."""
-    units = {one.name: one.rate_unit for one in workloads}
+    units = {workload.name: workload.rate_unit for workload in workloads}
     for curve in curves:
         peak, first = curve.peak, curve.cells[0].level
         if peak is None or curve.kind.is_at_rate or len(curve.cells) == 1:
@@ -218,7 +218,7 @@ def _is_slower(cell: MeasuredCell, partner: MeasuredCell) -> bool:
 
 
 def _order_doubt(cell: MeasuredCell, partner: MeasuredCell) -> Doubt:
-    trials = tuple(one.trial.trial_id for one in cell.trials)
+    trials = tuple(trial.trial.trial_id for trial in cell.trials)
     seen = ReadOnlySlower(
         rate_unit=cell.trials[0].trial.workload.rate_unit,
         slow_workload=cell.workload,
@@ -278,7 +278,7 @@ def check_study(
     curves: Sequence[Curve], variables: Sequence[VariableDifference], missing: Sequence[MissingTrial]
 ) -> Iterator[Doubt]:
     """Doubts about the study as a whole."""
-    unexpected = tuple(one.variable for one in variables if not one.expected)
+    unexpected = tuple(variable.variable for variable in variables if not variable.expected)
     if unexpected:
         yield Place().doubt(Variables(variables=unexpected, variables_count=len(unexpected)))
     unrun_count = sum(not one.has_run for one in missing)
@@ -301,7 +301,9 @@ def _levels_differ(curves: Sequence[Curve]) -> Iterator[Doubt]:
             if curve.workload == workload
         }
         if len(levels) > 1 and not set.intersection(*levels.values()):
-            measured: tuple[tuple[str | int, ...], ...] = tuple((name, *sorted(own)) for name, own in levels.items())
+            measured: tuple[tuple[str | int, ...], ...] = tuple(
+                (name, *sorted(level)) for name, level in levels.items()
+            )
             yield Place(workload=workload).doubt(Levels(connections=measured))
 
 
@@ -329,8 +331,8 @@ def check_searches(searched: Sequence[SystemCapacity], deciding: Iterable[TrialS
         deciding: The runs that their answers rest on.
     """
     trials = list(deciding)
-    workloads = dict.fromkeys(one.trial.workload.name for one in trials)
-    systems = dict.fromkeys(one.trial.system.name for one in trials)
+    workloads = dict.fromkeys(trial.trial.workload.name for trial in trials)
+    systems = dict.fromkeys(trial.trial.system.name for trial in trials)
     doubts = check_cells(build_curves(measured_cells(trials), workloads, list(systems)))
     yield from (doubt for doubt in doubts if doubt.kind is not SINGLE_REPETITION)  # a search is one repetition
     for one in searched:
@@ -351,9 +353,9 @@ class SweepAtLastLevel(Observation, kind=PEAK_AT_LAST_LEVEL, seen="sweep-at-last
         )
 
 
-def _sweep(one: SystemCapacity, found: Capacity) -> Iterator[Doubt]:
+def _sweep(system_capacity: SystemCapacity, capacity: Capacity) -> Iterator[Doubt]:
     """The connections may be the limit, and not the server, where the most of a sweep were the fastest by far."""
-    swept = sorted((run for run in found.runs if run.role is RunRole.SWEEP), key=lambda run: run.connections)
+    swept = sorted((run for run in capacity.runs if run.role is RunRole.SWEEP), key=lambda run: run.connections)
     if len(swept) < 2:
         return
     *others, last = swept
@@ -361,4 +363,4 @@ def _sweep(one: SystemCapacity, found: Capacity) -> Iterator[Doubt]:
         level = Level(connections=last.connections)
         trials = (last.trial_id,) if last.trial_id else ()
         seen = SweepAtLastLevel(throughput_tps=last.throughput_tps, connections_count=last.connections)
-        yield Place(one.system, one.workload, level, trials).doubt(seen)
+        yield Place(system_capacity.system, system_capacity.workload, level, trials).doubt(seen)

@@ -94,7 +94,7 @@ class Observation:
 
     def figures(self) -> dict[str, Figure]:
         """The fields by name; those that may be left out are, where they are not known."""
-        known = ((one, getattr(self, one.name)) for one in fields(self))
+        known = ((field, getattr(self, field.name)) for field in fields(self))
         return {one.name: value for one, value in known if value is not None or one.default is not None}
 
     def evidence(self) -> Evidence:

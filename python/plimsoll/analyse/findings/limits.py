@@ -40,7 +40,7 @@ def limits(
     yield from _repetitions(closed)
     yield from _in_turn(differences)
     yield from _undecided(differences)
-    codes = {one.code for one in warnings}
+    codes = {warning.code for warning in warnings}
     yield from (found(code) for code in ("client-saturated", "client-on-server-host") if code in codes)
     yield from _peaks([curve for curve in curves if not curve.kind.is_at_rate])
     yield from _duration(trials)
@@ -55,15 +55,15 @@ def fitted_limits(fitted: FittedBudget | None) -> Iterator[Finding]:
 
 
 def _rates(curves: Sequence[Curve], trials: Sequence[TrialSummary]) -> Iterator[Finding]:
-    at_rates = [one for one in trials if one.trial.level.kind.is_at_rate]
+    at_rates = [trial for trial in trials if trial.trial.level.kind.is_at_rate]
     if any(curve.peak is not None and curve.peak.is_inside_range for curve in curves):
         yield found("between-rates")
     open_ended = [curve for curve in curves if curve.peak is not None and not curve.peak.is_inside_range]
     if open_ended:
         yield found("highest-rate-unknown", curves=_places(open_ended))
-    lengths_s = [one.outcome.account.duration_s for one in at_rates if one.outcome.account is not None]
+    lengths_s = [at_rate.outcome.account.duration_s for at_rate in at_rates if at_rate.outcome.account is not None]
     if lengths_s:
-        excess_ratio = max(one.trial.interval_s for one in at_rates) / min(lengths_s)
+        excess_ratio = max(at_rate.trial.interval_s for at_rate in at_rates) / min(lengths_s)
         yield found("slow-overload", excess_ratio=excess_ratio, load_s=min(lengths_s))
     if curves:
         counts = sorted({curve.cells[0].level.connections for curve in curves})
@@ -104,9 +104,9 @@ def _repetitions(cells: Sequence[MeasuredCell]) -> Iterator[Finding]:
 def _in_turn(differences: Sequence[Difference]) -> Iterator[Finding]:
     """Environments of which one was measured in a single block: nothing tells them from the times."""
     counts: dict[str, int] = {}
-    for one in differences:
-        if one.blocks is not None:
-            for name, count in zip(one.blocks.environments, one.blocks.counts, strict=True):
+    for difference in differences:
+        if difference.blocks is not None:
+            for name, count in zip(difference.blocks.environments, difference.blocks.counts, strict=True):
                 counts[name] = min(count, counts.get(name, count))
     if counts:
         names = tuple(sorted(counts, key=lambda name: (counts[name], name)))
@@ -118,10 +118,10 @@ def _in_turn(differences: Sequence[Difference]) -> Iterator[Finding]:
 
 
 def _undecided(differences: Sequence[Difference]) -> Iterator[Finding]:
-    peaks = [one for one in differences if one.level is None]
-    count = sum(one.verdict is RatioVerdict.UNRESOLVED for one in peaks)
+    peaks = [difference for difference in differences if difference.level is None]
+    count = sum(peak.verdict is RatioVerdict.UNRESOLVED for peak in peaks)
     if count:
-        is_duet = any(one.duet is not None for one in differences)
+        is_duet = any(difference.duet is not None for difference in differences)
         yield found("comparisons-undecided", undecided_count=count, all_count=len(peaks), is_duet=is_duet)
 
 
@@ -155,7 +155,7 @@ def _cached(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
 
 
 def _closed_loop(cells: Sequence[MeasuredCell]) -> Iterator[Finding]:
-    measured = [(cell.level.kind.client, one) for cell in cells for one in cell.trials if one.counts is not None]
+    measured = [(cell.level.kind.client, trial) for cell in cells for trial in cell.trials if trial.counts is not None]
     if not measured:
         return
     clients = {client for client, _ in measured}
@@ -163,7 +163,7 @@ def _closed_loop(cells: Sequence[MeasuredCell]) -> Iterator[Finding]:
     yield found(
         "closed-loop",
         client=clients.pop() if len(clients) == 1 else "connection",
-        has_pauses=all("think_time" in one or bool(one.get("times")) for one in options),
+        has_pauses=all("think_time" in option or bool(option.get("times")) for option in options),
     )
 
 
@@ -174,14 +174,14 @@ def disturbance_answer(
     ratios: Sequence[CapacityRatio] = (),
 ) -> Iterator[Finding]:
     """Comparisons without a winner, and figures that are not those of their systems."""
-    for workload in dict.fromkeys([*(one.workload for one in curves), *(one.workload for one in searched)]):
+    for workload in dict.fromkeys([*(curve.workload for curve in curves), *(one.workload for one in searched)]):
         pairs: list[Difference | CapacityRatio] = [*compared, *ratios]
-        pairs = [one for one in pairs if one.workload == workload]
+        pairs = [pair for pair in pairs if pair.workload == workload]
         figures: list[tuple[str, Cell | SystemCapacity]] = [
-            (one.system, cell) for one in curves if one.workload == workload for cell in one.cells
+            (curve.system, cell) for curve in curves if curve.workload == workload for cell in curve.cells
         ]
         figures += [(one.system, one) for one in searched if one.workload == workload]
-        unlike = [(one.base, one.system, one.unlike) for one in pairs if one.unlike is not None]
+        unlike = [(pair.base, pair.system, pair.unlike) for pair in pairs if pair.unlike is not None]
         disturbed = [(system, one.disturbance) for system, one in figures if one.is_disturbed and one.disturbance]
         systems = tuple(dict.fromkeys(system for system, _ in disturbed))
         if unlike:
@@ -199,10 +199,14 @@ def disturbance_answer(
             yield found("disturbed", workload=workload, systems=systems, slower=slower, **slow_figures(worst))
 
 
-def unlike_figures(base: str, system: str, one: UnlikeConditions) -> dict[str, Any]:
+def unlike_figures(base: str, system: str, unlike_conditions: UnlikeConditions) -> dict[str, Any]:
     """What the side on the slower machine met, and how slow it was for the other."""
-    is_base = one.base.slowness > one.system.slowness
-    slower, other = (one.base, one.system) if is_base else (one.system, one.base)
+    is_base = unlike_conditions.base.slowness > unlike_conditions.system.slowness
+    slower, other = (
+        (unlike_conditions.base, unlike_conditions.system)
+        if is_base
+        else (unlike_conditions.system, unlike_conditions.base)
+    )
     return {
         "slower": base if is_base else system,
         "other": system if is_base else base,

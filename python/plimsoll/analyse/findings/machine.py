@@ -237,10 +237,10 @@ def steal(facts: Readiness) -> Iterator[Doubt]:
 
 def shared_cpus(facts: Readiness) -> Iterator[Doubt]:
     """Client and server may run on the same CPUs and so take time from each other."""
-    for one in facts.placements:
-        if one.shared_cpus:
-            count = len(one.shared_cpus)
-            seen = ClientSharesCpus(instance=one.instance, shared_count=count, cpus=one.shared_cpus)
+    for placement in facts.placements:
+        if placement.shared_cpus:
+            count = len(placement.shared_cpus)
+            seen = ClientSharesCpus(instance=placement.instance, shared_count=count, cpus=placement.shared_cpus)
             yield facts.place.doubt(seen, float(count))
 
 
@@ -329,13 +329,13 @@ def huge_pages(facts: Readiness) -> Iterator[Doubt]:
 
 def pools_and_memory(facts: Readiness) -> Iterator[Doubt]:
     """Buffer pools leave too little of the machine's memory, or of what a server's control group allows."""
-    pools = [size for one in facts.servers if (size := buffer_pool_bytes(one)) is not None]
+    pools = [size for server in facts.servers if (size := buffer_pool_bytes(server)) is not None]
     memory = facts.host.memory_bytes
     if memory is not None and pools and sum(pools) > _POOL_RATIO_MAX * memory:
         yield facts.place.doubt(PoolsAndMemory(buffer_pool_bytes=sum(pools), memory_bytes=memory))
-    for one in facts.servers:
-        limit = None if one.placement is None else one.placement.memory_limit_bytes
-        pool = buffer_pool_bytes(one)
+    for server in facts.servers:
+        limit = None if server.placement is None else server.placement.memory_limit_bytes
+        pool = buffer_pool_bytes(server)
         if limit is not None and pool is not None and pool > _POOL_RATIO_MAX * limit:
             yield facts.place.doubt(PoolAndLimit(buffer_pool_bytes=pool, limit_bytes=limit))
 

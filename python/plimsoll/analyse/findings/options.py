@@ -111,15 +111,17 @@ class NotInEffect:
     effective: str | None
 
 
-def check_options(one: TrialSummary) -> Iterator[Doubt]:
+def check_options(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """A doubt for each option that is not in effect on an instance, once for instances that agree."""
-    found = dict.fromkeys(each for instance in one.environment.instances for each in options_not_in_effect(instance))
+    found = dict.fromkeys(
+        each for instance in trial_summary.environment.instances for each in options_not_in_effect(instance)
+    )
     for each in found:
         if each.effective is None:
-            yield place_of(one.trial).doubt(OptionIgnored(option=each.option, given=each.given))
+            yield place_of(trial_summary.trial).doubt(OptionIgnored(option=each.option, given=each.given))
         else:
             seen = OptionChanged(option=each.option, given=each.given, effective=each.effective)
-            yield place_of(one.trial).doubt(seen)
+            yield place_of(trial_summary.trial).doubt(seen)
 
 
 def options_not_in_effect(instance: InstanceFacts) -> list[NotInEffect]:
@@ -130,7 +132,7 @@ def options_not_in_effect(instance: InstanceFacts) -> list[NotInEffect]:
     found = []
     for name, given in stated_options(instance).items():
         names = _OTHER_NAMES.get(name, (name,))
-        known = next((variables[one] for one in names if one in variables), None)
+        known = next((variables[name] for name in names if name in variables), None)
         if not names or (known is not None and _agree(name, given, known)):
             continue
         if known is None and _OTHER_NAMES.get(name):
@@ -194,12 +196,12 @@ class CharacterSetKept(Observation, kind=CHARACTER_SET_KEPT, seen="character-set
         )
 
 
-def check_character_sets(one: TrialSummary) -> Iterator[Doubt]:
+def check_character_sets(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """A doubt where the study stated a character set and columns have others; once for instances that agree."""
-    found = dict.fromkeys(told for instance in one.environment.instances if (told := _others(instance)))
+    found = dict.fromkeys(told for instance in trial_summary.environment.instances if (told := _others(instance)))
     for wanted, columns in found:
         seen = CharacterSetKept(wanted=wanted, columns_count=len(columns), columns=columns)
-        yield place_of(one.trial).doubt(seen, float(len(columns)))
+        yield place_of(trial_summary.trial).doubt(seen, float(len(columns)))
 
 
 def _others(instance: InstanceFacts) -> tuple[str, tuple[str, ...]] | None:
@@ -262,14 +264,17 @@ class HugePagesUnused(Observation, kind=HUGE_PAGES_UNUSED, seen="huge-pages-unus
         return f"{huge} in huge pages, {pool} of buffer pool"
 
 
-def check_files(one: TrialSummary) -> Iterator[Doubt]:
+def check_files(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """Paths of one server that share a device though they were given apart, and unused huge pages."""
-    for instance in one.environment.instances:
-        place = place_of(one.trial)
+    for instance in trial_summary.environment.instances:
+        place = place_of(trial_summary.trial)
         for device, roles in _shared(instance).items():
             yield place.doubt(PathsOnOneDevice(device=device, roles=" and ".join(roles)), float(len(roles)))
         pool_bytes = parse_whole(instance.variables.get("innodb_buffer_pool_size", ""))
-        in_huge_pages, wanted = instance.huge_pages_bytes, one.trial.system.factors.get("huge_pages") == "true"
+        in_huge_pages, wanted = (
+            instance.huge_pages_bytes,
+            trial_summary.trial.system.factors.get("huge_pages") == "true",
+        )
         if wanted and in_huge_pages is not None and pool_bytes is not None and in_huge_pages < pool_bytes:
             yield place.doubt(HugePagesUnused(huge_pages_bytes=in_huge_pages, buffer_pool_bytes=pool_bytes))
 
@@ -314,10 +319,10 @@ class FastFlush(Observation, kind=FLUSH_COSTS_NOTHING, seen="fast-flush"):
         return f"a small write with fdatasync took {self.flush_us_median:.0f} µs in the data directory"
 
 
-def check_flush(one: TrialSummary) -> Iterator[Doubt]:
+def check_flush(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """Whether flushes to the data directory cost what they cost on a device."""
-    place = place_of(one.trial)
-    for instance in one.environment.instances:
+    place = place_of(trial_summary.trial)
+    for instance in trial_summary.environment.instances:
         storage = instance.storage
         if storage is None:
             continue
@@ -350,9 +355,9 @@ THROTTLED_RATIO = 0.01
 """Below a hundredth of the time it moves throughput by less than repetitions usually differ."""
 
 
-def check_throttled(one: TrialSummary) -> Iterator[Doubt]:
+def check_throttled(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """The doubt that the quota, not the server, set the figures of a trial."""
-    throttled_s = one.resources.per_s.get("throttled_s", 0.0)
+    throttled_s = trial_summary.resources.per_s.get("throttled_s", 0.0)
     if throttled_s > THROTTLED_RATIO:
         # Version 1 and 2 add up what each CPU of the group was stopped for, so it may be more than all of the time.
-        yield place_of(one.trial).doubt(ServerThrottled(throttled_s_per_s=throttled_s), throttled_s)
+        yield place_of(trial_summary.trial).doubt(ServerThrottled(throttled_s_per_s=throttled_s), throttled_s)

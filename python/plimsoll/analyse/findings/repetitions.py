@@ -64,15 +64,15 @@ class TurnShort(Observation, kind=TURN_SHORT, seen="turn-short"):
         return f"transactions took {format_ms(self.response_ms_mean)} on average, turns {self.turn_s:.1f} s"
 
 
-def check_turns(one: TrialSummary) -> Iterator[Doubt]:
+def check_turns(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """Whether transactions took a large part of a turn."""
-    response = one.histograms.get("response")
-    if one.turns is None or one.turns.is_empty() or response is None or response.total == 0:
+    response = trial_summary.histograms.get("response")
+    if trial_summary.turns is None or trial_summary.turns.is_empty() or response is None or response.total == 0:
         return
-    turn_s = median((one.turns["to_s"] - one.turns["from_s"]).to_list())
+    turn_s = median((trial_summary.turns["to_s"] - trial_summary.turns["from_s"]).to_list())
     mean_ms = response.sum_ns / response.total / 1e6
     if mean_ms > RESPONSE_OF_TURN_RATIO * turn_s * 1000:
-        yield place_of(one.trial).doubt(TurnShort(response_ms_mean=mean_ms, turn_s=turn_s), mean_ms / turn_s)
+        yield place_of(trial_summary.trial).doubt(TurnShort(response_ms_mean=mean_ms, turn_s=turn_s), mean_ms / turn_s)
 
 
 MACHINE_SLOWER = WarningKind(
@@ -113,13 +113,13 @@ class MachineSlower(Observation, kind=MACHINE_SLOWER, seen="machine-slower"):
 
 def check_weather(trials: Iterable[TrialSummary], slow: Mapping[str, tuple[SlowFigure, ...]]) -> Iterator[Doubt]:
     """Trials whose machine was slower than around the others."""
-    for one in trials:
-        for figure in slow.get(one.trial.trial_id, ())[:1]:
+    for trial in trials:
+        for figure in slow.get(trial.trial.trial_id, ())[:1]:
             seen = MachineSlower(
-                repetition=one.trial.repetition + 1,
-                is_duet=one.turns is not None,
+                repetition=trial.trial.repetition + 1,
+                is_duet=trial.turns is not None,
                 figure=figure.figure,
                 slower_ratio=figure.ratio - 1,
                 limit_ratio=figure.limit_ratio - 1,
             )
-            yield place_of(one.trial).doubt(seen, figure.ratio)
+            yield place_of(trial.trial).doubt(seen, figure.ratio)

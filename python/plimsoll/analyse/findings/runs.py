@@ -41,13 +41,13 @@ Check = Callable[[TrialSummary], Iterator[Doubt]]
 
 def check_trials(trials: Iterable[TrialSummary]) -> Iterator[Doubt]:
     """All doubts about single trials, those that recordings already hold first."""
-    for one in trials:
+    for trial in trials:
         for check in _CHECKS:
-            yield from check(one)
+            yield from check(trial)
 
 
-def _recorded(one: TrialSummary) -> Iterator[Doubt]:
-    yield from (recorded(warning, place_of(one.trial)) for warning in one.outcome.warnings)
+def _recorded(trial_summary: TrialSummary) -> Iterator[Doubt]:
+    yield from (recorded(warning, place_of(trial_summary.trial)) for warning in trial_summary.outcome.warnings)
 
 
 THROUGHPUT_STALLED = WarningKind(
@@ -90,26 +90,26 @@ class Stalled(Observation, kind=THROUGHPUT_STALLED, seen="stalled"):
         return f"{text}; {counted(others, 'more instance')} stalled as well" if others else text
 
 
-def _stalled(one: TrialSummary) -> Iterator[Doubt]:
-    if (seen := stall_of(one)) is not None:
-        yield place_of(one.trial).doubt(seen, one.quiet.stalled_ratio)
+def _stalled(trial_summary: TrialSummary) -> Iterator[Doubt]:
+    if (seen := stall_of(trial_summary)) is not None:
+        yield place_of(trial_summary.trial).doubt(seen, trial_summary.quiet.stalled_ratio)
 
 
-def stall_of(one: TrialSummary) -> Stalled | None:
+def stall_of(trial_summary: TrialSummary) -> Stalled | None:
     """The stalls of a trial, of several instances those of the one with the longest; None without any."""
-    if not one.quiet.stalls or one.counts is None:
+    if not trial_summary.quiet.stalls or trial_summary.counts is None:
         return None
-    longest = max(one.quiet.stalls, key=lambda stall: stall.length_s)
-    alike = [stall for stall in one.quiet.stalls if stall.instance == longest.instance]
+    longest = max(trial_summary.quiet.stalls, key=lambda stall: stall.length_s)
+    alike = [stall for stall in trial_summary.quiet.stalls if stall.instance == longest.instance]
     return Stalled(
         instance=longest.instance,
         stalled_s=sum(stall.length_s for stall in alike),
-        window_s=one.counts.duration_s,
+        window_s=trial_summary.counts.duration_s,
         completed_count=sum(stall.completed for stall in alike),
         stalls_count=len(alike),
         longest_s=longest.length_s,
         from_s=longest.from_s,
-        other_instances_count=len({stall.instance for stall in one.quiet.stalls}) - 1,
+        other_instances_count=len({stall.instance for stall in trial_summary.quiet.stalls}) - 1,
     )
 
 
@@ -143,15 +143,15 @@ class UnfinishedOfUnknownAge(Observation, kind=TRANSACTIONS_UNFINISHED, seen="un
         return f"{self.unfinished_count:,} transactions had not ended when the load did; their age was not recorded"
 
 
-def _unfinished(one: TrialSummary) -> Iterator[Doubt]:
-    response, counts = one.histograms.get("response"), one.counts
+def _unfinished(trial_summary: TrialSummary) -> Iterator[Doubt]:
+    response, counts = trial_summary.histograms.get("response"), trial_summary.counts
     ages = None if response is None else response.in_flight
-    if counts is not None and ages is not None and one.unfinished_count:
-        of = counts.completed + counts.failed + counts.dropped + one.unfinished_count
-        seen = Unfinished(unfinished_count=one.unfinished_count, all_count=of, oldest_ms=ages.max_ns / 1e6)
-        yield place_of(one.trial).doubt(seen, one.unfinished_count / of)
-    elif one.unfinished_count is None and (never := _never_ended(one.outcome)):
-        yield place_of(one.trial).doubt(UnfinishedOfUnknownAge(unfinished_count=never))
+    if counts is not None and ages is not None and trial_summary.unfinished_count:
+        of = counts.completed + counts.failed + counts.dropped + trial_summary.unfinished_count
+        seen = Unfinished(unfinished_count=trial_summary.unfinished_count, all_count=of, oldest_ms=ages.max_ns / 1e6)
+        yield place_of(trial_summary.trial).doubt(seen, trial_summary.unfinished_count / of)
+    elif trial_summary.unfinished_count is None and (never := _never_ended(trial_summary.outcome)):
+        yield place_of(trial_summary.trial).doubt(UnfinishedOfUnknownAge(unfinished_count=never))
 
 
 def _never_ended(outcome: Outcome) -> int:
@@ -182,14 +182,14 @@ class ReplicaLagGrows(Observation, kind=REPLICA_LAG_GROWS, seen="replica-lag-gro
         )
 
 
-def _replica_lag(one: TrialSummary) -> Iterator[Doubt]:
-    lags = [(server.instance, server.lag) for server in one.servers if server.lag is not None]
+def _replica_lag(trial_summary: TrialSummary) -> Iterator[Doubt]:
+    lags = [(server.instance, server.lag) for server in trial_summary.servers if server.lag is not None]
     for instance, lag in lags:
         if lag.state is LagState.GROWING:
             seen = ReplicaLagGrows(
                 instance=instance, growth_s_per_s=lag.growth_s_per_s, largest_s=lag.largest_s, end_s=lag.end_s
             )
-            yield place_of(one.trial).doubt(seen, lag.growth_s_per_s or 0.0)
+            yield place_of(trial_summary.trial).doubt(seen, lag.growth_s_per_s or 0.0)
 
 
 SHORT_WINDOW = WarningKind(
@@ -208,11 +208,13 @@ class ShortWindow(Observation, kind=SHORT_WINDOW, seen="short-window"):
         return f"{self.intervals_count} intervals ({self.window_s:.1f} s) were measured, fewer than {self.needed_count}"
 
 
-def _short_window(one: TrialSummary) -> Iterator[Doubt]:
-    if one.counts is not None and one.counts.rates_tps.size < INTERVALS_NEEDED:
-        size = int(one.counts.rates_tps.size)
-        seen = ShortWindow(intervals_count=size, window_s=one.counts.duration_s, needed_count=INTERVALS_NEEDED)
-        yield place_of(one.trial).doubt(seen, -float(size))
+def _short_window(trial_summary: TrialSummary) -> Iterator[Doubt]:
+    if trial_summary.counts is not None and trial_summary.counts.rates_tps.size < INTERVALS_NEEDED:
+        size = int(trial_summary.counts.rates_tps.size)
+        seen = ShortWindow(
+            intervals_count=size, window_s=trial_summary.counts.duration_s, needed_count=INTERVALS_NEEDED
+        )
+        yield place_of(trial_summary.trial).doubt(seen, -float(size))
 
 
 WARM_UP_UNFINISHED = WarningKind(
@@ -295,18 +297,18 @@ class FewCycles(Observation, kind=FEW_CYCLES, seen="few-cycles"):
         )
 
 
-def _steadiness(one: TrialSummary) -> Iterator[Doubt]:
+def _steadiness(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """What is doubtful about the state that a trial was in."""
-    if one.steady is None:
+    if trial_summary.steady is None:
         return
-    place = place_of(one.trial)
-    yield from _changed(place, one.steady)
-    for series in one.steady.series:
+    place = place_of(trial_summary.trial)
+    yield from _changed(place, trial_summary.steady)
+    for series in trial_summary.steady.series:
         if series.state is StateKind.DRIFTING and series.change_ratio is not None:
             drift = Drift if series.name == "throughput" else InnodbDrift
             yield place.doubt(drift(name=series.name, change_ratio=series.change_ratio), abs(series.change_ratio))
         elif series.state is StateKind.CYCLIC:
-            yield from _few_cycles(place, one.steady, series)
+            yield from _few_cycles(place, trial_summary.steady, series)
 
 
 def _changed(place: Place, steady: SteadyState) -> Iterator[Doubt]:
@@ -317,7 +319,7 @@ def _changed(place: Place, steady: SteadyState) -> Iterator[Doubt]:
         change = first.mean_tps / last.mean_tps - 1 if last.mean_tps else 0.0
         yield place.doubt(WarmUpUnfinished(first_s=steady.warm_up_s, change_ratio=change), abs(change))
         return
-    means = [one.mean_tps for one in steady.segments]
+    means = [segment.mean_tps for segment in steady.segments]
     seen = Unsteady(
         changes_count=len(means) - 1, low_tps=min(means), high_tps=max(means), from_s=steady.segments[1].from_s
     )
@@ -375,14 +377,16 @@ class InstancesSkewed(Observation, kind=INSTANCES_SKEWED, seen="instances-skewed
         return f"{self.fastest} completed {fastest}, {self.slowest} {slowest}"
 
 
-def _lagging_instance(one: TrialSummary) -> Iterator[Doubt]:
-    if one.counts is None or not one.instances_tps:
+def _lagging_instance(trial_summary: TrialSummary) -> Iterator[Doubt]:
+    if trial_summary.counts is None or not trial_summary.instances_tps:
         return
-    lag = lag_of(one.instances_tps, one.trial.level, one.counts.duration_s)
+    lag = lag_of(trial_summary.instances_tps, trial_summary.trial.level, trial_summary.counts.duration_s)
     if lag is not None:
         seen = InstanceLags(instance=lag.instance, throughput_tps=lag.throughput_tps, expected_tps=lag.expected_tps)
-        yield place_of(one.trial).doubt(seen, 1 - lag.throughput_tps / lag.expected_tps)
-    elif (skew := skew_of(one.instances_tps, one.trial.level, one.counts.duration_s)) is not None:
+        yield place_of(trial_summary.trial).doubt(seen, 1 - lag.throughput_tps / lag.expected_tps)
+    elif (
+        skew := skew_of(trial_summary.instances_tps, trial_summary.trial.level, trial_summary.counts.duration_s)
+    ) is not None:
         seen_skew = InstancesSkewed(
             fastest=skew.fastest,
             slowest=skew.slowest,
@@ -390,7 +394,7 @@ def _lagging_instance(one: TrialSummary) -> Iterator[Doubt]:
             slowest_tps=skew.slowest_tps,
             factor=skew.factor,
         )
-        yield place_of(one.trial).doubt(seen_skew, skew.factor)
+        yield place_of(trial_summary.trial).doubt(seen_skew, skew.factor)
 
 
 KEY_RANGE_MISSES_DATA = WarningKind(
@@ -424,21 +428,21 @@ class RowsChanged(RowsReturned, seen="rows-changed"):
     done = "changed"
 
 
-def _key_range(one: TrialSummary) -> Iterator[Doubt]:
-    counts = one.counts
+def _key_range(trial_summary: TrialSummary) -> Iterator[Doubt]:
+    counts = trial_summary.counts
     if counts is None or counts.completed == 0:
         return
     rows = {RowsReturned: counts.rows_returned, RowsChanged: counts.rows_affected}
-    for observed, expected in _expected_rows(one).items():
+    for observed, expected in _expected_rows(trial_summary).items():
         per_transaction = rows[observed] / counts.completed
         if per_transaction < _ROWS_FOUND_RATIO * expected:
             seen = observed(rows_per_transaction=per_transaction, expected_rows_per_transaction=expected)
-            yield place_of(one.trial).doubt(seen, 1 - per_transaction / expected)
+            yield place_of(trial_summary.trial).doubt(seen, 1 - per_transaction / expected)
 
 
-def _expected_rows(one: TrialSummary) -> dict[type[RowsReturned], float]:
+def _expected_rows(trial_summary: TrialSummary) -> dict[type[RowsReturned], float]:
     """Rows that each transaction of an OLTP workload returns and changes at least; empty where that is unknown."""
-    kind, options = one.trial.workload.kind, one.trial.workload.options
+    kind, options = trial_summary.trial.workload.kind, trial_summary.trial.workload.options
     if kind in ("oltp_point_select", "oltp_0.4_simple"):
         return {RowsReturned: 1.0}
     if kind not in ("oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_0.4_complex"):

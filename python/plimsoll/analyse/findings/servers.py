@@ -203,24 +203,24 @@ def readiness_doubts(facts: Readiness) -> Iterator[Doubt]:
         yield from check(facts)
 
 
-def recorded_conditions(one: TrialSummary) -> Iterator[Doubt]:
+def recorded_conditions(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """What a trial was measured on, held to the same checks.
 
     Whether it wrote follows from its workload; limits and other load have evidence of their own by now.
     """
-    trial, environment = one.trial, one.environment
+    trial, environment = trial_summary.trial, trial_summary.environment
     facts = Readiness(
         place=place_of(trial),
         host=environment.host,
         servers=environment.instances,
-        demand=Demand(connections=0, writes=not _reads_only(one)),
+        demand=Demand(connections=0, writes=not _reads_only(trial_summary)),
     )
     for check in _OF_CONDITIONS:
         yield from check(facts)
 
 
-def _reads_only(one: TrialSummary) -> bool:
-    kind, options = one.trial.workload.kind, one.trial.workload.options
+def _reads_only(trial_summary: TrialSummary) -> bool:
+    kind, options = trial_summary.trial.workload.kind, trial_summary.trial.workload.options
     nontrx = str(options.get("nontrx_mode", "select"))
     return kind is not None and reads_only(kind, read_only=bool(options.get("read_only")), nontrx_mode=nontrx)
 

@@ -81,13 +81,15 @@ def capacities(searches: Iterable[SearchRecord]) -> tuple[SystemCapacity, ...]:
         searches: Those of a folder; unfinished ones count in no figure.
     """
     groups: dict[tuple[object, ...], list[SearchRecord]] = {}
-    for one in searches:
-        groups.setdefault((one.system, one.workload, one.capacity.objective.model_dump_json()), []).append(one)
-    return tuple(_capacity(found) for found in groups.values())
+    for search in searches:
+        groups.setdefault((search.system, search.workload, search.capacity.objective.model_dump_json()), []).append(
+            search
+        )
+    return tuple(_capacity(group) for group in groups.values())
 
 
 def _capacity(searches: Sequence[SearchRecord]) -> SystemCapacity:
-    finished = [one.capacity for one in searches if one.is_finished]
+    finished = [search.capacity for search in searches if search.is_finished]
     known = [one.capacity_tps for one in finished if one.capacity_tps is not None]
     lows = [one.low for one in finished if one.low is not None]
     highs = [one.high for one in finished if one.high is not None]
@@ -190,16 +192,18 @@ def _values(base: SystemCapacity, system: SystemCapacity, paired: bool) -> tuple
     return list(of_base.values()), list(of_system.values()), False
 
 
-def capacities_by_repetition(one: SystemCapacity) -> dict[int, float]:
+def capacities_by_repetition(system_capacity: SystemCapacity) -> dict[int, float]:
     """What each finished search of a system found, by its repetition, transactions per second.
 
     Searches without a study have no number of their own: they are counted in their order.
     """
-    numbers = [search.repetition for search in one.searches]
+    numbers = [search.repetition for search in system_capacity.searches]
     is_numbered = len(set(numbers)) == len(numbers)
     return {
         number: search.capacity.capacity_tps
-        for number, search in zip(numbers if is_numbered else range(len(numbers)), one.searches, strict=True)
+        for number, search in zip(
+            numbers if is_numbered else range(len(numbers)), system_capacity.searches, strict=True
+        )
         if search.is_finished and search.capacity.capacity_tps is not None
     }
 
@@ -242,7 +246,7 @@ def judged_run(
     seen = with_waiting(ended, waiting)
     rate_tps = trial.level.rate_tps
     lags = lags_of(recording.replication(), recording.outcome.window, trial.interval_s)
-    lag_grows = any(one.state is LagState.GROWING for one in lags.values())
+    lag_grows = any(lag.state is LagState.GROWING for lag in lags.values())
     merged = merge_window(duration_rows(histograms), **at)
     verdict = RunVerdict.NOT_JUDGED if rate_tps is None else judge_run(seen, objective)
     if machines is not None:
@@ -359,10 +363,10 @@ def has_pairs(base: SystemCapacity, system: SystemCapacity) -> bool:
 def _rounds(base: SystemCapacity, system: SystemCapacity) -> list[list[float]]:
     """The logarithms of the ratios of their knees, in each start of the servers."""
     return [
-        log_ratios(one.capacity.ramps, other.capacity.ramps)
-        for one in base.searches
+        log_ratios(search.capacity.ramps, other.capacity.ramps)
+        for search in base.searches
         for other in system.searches
-        if one.repetition == other.repetition
+        if search.repetition == other.repetition
     ]
 
 
@@ -497,17 +501,20 @@ def _verdict(bounds: Bounds) -> RatioVerdict:
     return RatioVerdict.SLOWER if bounds.high < 1 else RatioVerdict.UNTESTABLE
 
 
-def _variance(one: SystemCapacity) -> float | None:
+def _variance(system_capacity: SystemCapacity) -> float | None:
     """Of the logarithm of a capacity; None where a limit of its search is not known."""
-    if one.capacity_tps is None or one.low is None or one.high is None:
+    if system_capacity.capacity_tps is None or system_capacity.low is None or system_capacity.high is None:
         return None
     from plimsoll.stats.special import stdtrit
 
     quantile = float(stdtrit(SEARCH_FREEDOM, (1 + LEVEL) / 2))
-    widest = max(math.log(_capacity_tps(one) / one.low), math.log(one.high / _capacity_tps(one)))
+    widest = max(
+        math.log(_capacity_tps(system_capacity) / system_capacity.low),
+        math.log(system_capacity.high / _capacity_tps(system_capacity)),
+    )
     return (widest / quantile) ** 2 + STARTS_DIFFER**2
 
 
-def _capacity_tps(one: SystemCapacity) -> float:
-    assert one.capacity_tps is not None, "checked by the caller"
-    return one.capacity_tps.value
+def _capacity_tps(system_capacity: SystemCapacity) -> float:
+    assert system_capacity.capacity_tps is not None, "checked by the caller"
+    return system_capacity.capacity_tps.value

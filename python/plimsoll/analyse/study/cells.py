@@ -75,11 +75,11 @@ def measured_cells(summaries: Iterable[TrialSummary]) -> list[MeasuredCell]:
     Load at a rate varies otherwise than clients at their own pace: the two share no spread.
     """
     summaries = list(summaries)
-    lagging, blocks = lagging_trials(summaries), blocks_of(one.trial for one in summaries)
+    lagging, blocks = lagging_trials(summaries), blocks_of(summary.trial for summary in summaries)
     groups: dict[tuple[str, bool], dict[tuple[str, float], list[TrialSummary]]] = defaultdict(lambda: defaultdict(list))
-    for one in summaries:
-        is_at_rate, offered = one.trial.level.order
-        groups[one.trial.workload.name, is_at_rate][one.trial.system.name, offered].append(one)
+    for summary in summaries:
+        is_at_rate, offered = summary.trial.level.order
+        groups[summary.trial.workload.name, is_at_rate][summary.trial.system.name, offered].append(summary)
     return [cell for alike in groups.values() for cell in _of_workload(list(alike.values()), lagging, blocks)]
 
 
@@ -104,33 +104,33 @@ def level_of(trial: TrialRecord) -> Level:
 def _repeated(trials: Sequence[TrialSummary], lagging: frozenset[str], blocks: Mapping[str, int]) -> Repeated:
     trial = trials[0].trial
     return Repeated(
-        tuple(one.throughput_tps for one in trials),
-        tuple(one.within for one in trials),
+        tuple(trial.throughput_tps for trial in trials),
+        tuple(trial.within for trial in trials),
         common_setting(trials),
         system=trial.system.name,
         level=trial.level.order,
         repetitions=_repetitions(trials),
-        stands_alone=any(one.trial.trial_id in lagging for one in trials),
+        stands_alone=any(trial.trial.trial_id in lagging for trial in trials),
         environment=trial.system.environment,
-        blocks=tuple(blocks[one.trial.trial_id] for one in trials if one.trial.trial_id in blocks),
+        blocks=tuple(blocks[trial.trial.trial_id] for trial in trials if trial.trial.trial_id in blocks),
     )
 
 
 def _repetitions(trials: Sequence[TrialSummary]) -> tuple[int, ...] | None:
     """Which of the study they are; None for imports, whose repetitions are numbered as they come."""
-    numbers = tuple(one.trial.repetition for one in trials)
-    is_planned = all(one.trial.origin.kind == "measured" for one in trials)
+    numbers = tuple(trial.trial.repetition for trial in trials)
+    is_planned = all(trial.trial.origin.kind == "measured" for trial in trials)
     return numbers if is_planned and len(set(numbers)) == len(numbers) else None
 
 
 def describe(cell: MeasuredCell, scale_factor: Estimate | None) -> Cell:
     """Everything that is said about a cell."""
     trials = cell.trials
-    counts = [one.counts for one in trials if one.counts is not None]
-    whole = [one.counts for one in trials if one.counts is not None and not one.is_published]
+    counts = [trial.counts for trial in trials if trial.counts is not None]
+    whole = [trial.counts for trial in trials if trial.counts is not None and not trial.is_published]
     whole_completed = sum(one.completed for one in whole)
     duration_s = sum(one.duration_s for one in whole)
-    client = [one.client_us_per_statement for one in trials if one.client_us_per_statement is not None]
+    client = [trial.client_us_per_statement for trial in trials if trial.client_us_per_statement is not None]
     types = totals_of(trials)
     return Cell(
         level=cell.level,
@@ -144,25 +144,25 @@ def describe(cell: MeasuredCell, scale_factor: Estimate | None) -> Cell:
         rows_returned_per_transaction=_each([one.rows_returned for one in whole], whole_completed),
         rows_affected_per_transaction=_each([one.rows_affected for one in whole], whole_completed),
         client_us_per_statement=sum(client) / len(client) if client else None,
-        errors=error_totals(one.errors for one in trials),
-        completed_count=sum(one.completed_count for one in trials),
-        failed_count=sum(one.failed_count for one in trials),
-        dropped_count=sum(one.dropped for one in counts),
-        unfinished_count=sum(one.unfinished_count or 0 for one in trials),
-        stalled_ratio=sum(one.quiet.stalled_ratio for one in trials) / len(trials),
-        retries_count=sum(one.retries_count for one in trials),
+        errors=error_totals(trial.errors for trial in trials),
+        completed_count=sum(trial.completed_count for trial in trials),
+        failed_count=sum(trial.failed_count for trial in trials),
+        dropped_count=sum(count.dropped for count in counts),
+        unfinished_count=sum(trial.unfinished_count or 0 for trial in trials),
+        stalled_ratio=sum(trial.quiet.stalled_ratio for trial in trials) / len(trials),
+        retries_count=sum(trial.retries_count for trial in trials),
         types=types,
         tpcc=tpcc_figures(trials, types),
-        instances_tps=mean_tps([one.instances_tps for one in trials]),
-        trials=tuple(one.trial.trial_id for one in trials),
+        instances_tps=mean_tps([trial.instances_tps for trial in trials]),
+        trials=tuple(trial.trial.trial_id for trial in trials),
         repetitions_ms_p99=_repetitions_ms_p99(trials),
-        growing_replicas=tuple(dict.fromkeys(name for one in trials for name in growing(one.servers))),
+        growing_replicas=tuple(dict.fromkeys(name for trial in trials for name in growing(trial.servers))),
     )
 
 
 def _repetitions_ms_p99(trials: Sequence[TrialSummary]) -> tuple[float, ...]:
     """Of each trial; empty where one is unknown, or only known to be at least so long."""
-    runs = (_run(one, "response") for one in trials)
+    runs = (_run(trial, "response") for trial in trials)
     each = [durations_of_runs([run]) for run in runs if run is not None]
     known = tuple(one.p99 for one in each if one.p99 is not None and "p99" not in one.lower_bounds)
     return known if len(known) == len(trials) else ()
@@ -175,8 +175,8 @@ def _rate_figures(trials: Sequence[TrialSummary]) -> RateFigures:
     (`analyse.trial.window`) lasted to the end, at most 1 % of the transactions failed or never ended, and no replica's
     lag grew. A stall that was worked off is no reason: it shows in the response times.
     """
-    overloads = [overload for one in trials for overload in one.overloads]
-    accounts = [one.outcome.account for one in trials if one.outcome.account is not None]
+    overloads = [overload for trial in trials for overload in trial.overloads]
+    accounts = [trial.outcome.account for trial in trials if trial.outcome.account is not None]
     load_s = sum(account.duration_s for account in accounts)
     sustained_count = sum(map(is_sustained, trials))
     left = [ratio for ratio in map(left_ratio, trials) if ratio is not None]
@@ -185,24 +185,24 @@ def _rate_figures(trials: Sequence[TrialSummary]) -> RateFigures:
         pool_wait_ms=_durations_of(trials, "pool_wait"),
         dispatch_delay_ms=_durations_of(trials, "dispatch_delay"),
         waiting_max=max((overload.waiting_max for overload in overloads), default=0),
-        overloaded_count=sum(bool(one.overloads) for one in trials),
+        overloaded_count=sum(bool(trial.overloads) for trial in trials),
         is_sustained=sustained_count == len(trials),
         sustained_count=sustained_count,
         left_ratios=tuple(left) if len(left) == len(trials) else (),
     )
 
 
-def is_sustained(one: TrialSummary) -> bool:
+def is_sustained(trial_summary: TrialSummary) -> bool:
     """Whether a target rate was sustained.
 
     Nothing was dropped, no overload lasted to the end, at most 1 % failed or did not end, and no replica's lag grew.
     """
-    ended = {} if one.counts is None else one.counts.ended_of_trial
-    unfinished = one.unfinished_count or 0
+    ended = {} if trial_summary.counts is None else trial_summary.counts.ended_of_trial
+    unfinished = trial_summary.unfinished_count or 0
     failed_ratio = (ended.get("failed", 0) + unfinished) / max(sum(ended.values()) + unfinished, 1)
-    fell_behind = any(overload.to_s is None for overload in one.overloads)
+    fell_behind = any(overload.to_s is None for overload in trial_summary.overloads)
     is_kept = not fell_behind and not ended.get("dropped", 0) and failed_ratio <= ALLOWED_FAILED_RATIO
-    return is_kept and not growing(one.servers)
+    return is_kept and not growing(trial_summary.servers)
 
 
 def _each(rows: Sequence[int], completed: int) -> float | None:
@@ -210,27 +210,27 @@ def _each(rows: Sequence[int], completed: int) -> float | None:
 
 
 def _durations_of(trials: Sequence[TrialSummary], measure: str) -> Durations:
-    runs = (_run(one, measure) for one in trials)
+    runs = (_run(trial, measure) for trial in trials)
     return durations_of_runs([run for run in runs if run is not None])
 
 
-def response_of(one: TrialSummary) -> Durations:
+def response_of(trial_summary: TrialSummary) -> Durations:
     """Response times of one trial."""
-    return _durations_of([one], "response")
+    return _durations_of([trial_summary], "response")
 
 
-def _run(one: TrialSummary, measure: str) -> Run | None:
+def _run(trial_summary: TrialSummary, measure: str) -> Run | None:
     """None for a measured trial in which nothing completed: it has no part in any percentile."""
-    histogram, reported = one.histograms.get(measure), one.outcome.reported
-    if histogram is None and not one.is_published:
+    histogram, reported = trial_summary.histograms.get(measure), trial_summary.outcome.reported
+    if histogram is None and not trial_summary.is_published:
         return None
     return histogram, reported.response_ms if reported is not None and measure == "response" else {}
 
 
 def _mean_shares(trials: Sequence[TrialSummary]) -> CpuShares:
     known: dict[str, list[float]] = defaultdict(list)
-    for one in trials:
-        for name, value in one.cpu.model_dump(exclude_none=True).items():
+    for trial in trials:
+        for name, value in trial.cpu.model_dump(exclude_none=True).items():
             known[name].append(value)
     return CpuShares(**{name: sum(values) / len(values) for name, values in known.items()})
 
@@ -272,9 +272,9 @@ class MeasurementSetting:
     length_class: int | None
 
 
-def setting_of(one: TrialSummary) -> MeasurementSetting:
+def setting_of(trial_summary: TrialSummary) -> MeasurementSetting:
     """Under what a trial was measured."""
-    environment, trial = one.environment, one.trial
+    environment, trial = trial_summary.environment, trial_summary.trial
     return MeasurementSetting(
         host=environment.host,
         environment=trial.system.environment,
@@ -286,13 +286,13 @@ def setting_of(one: TrialSummary) -> MeasurementSetting:
         engine=environment.client.engine_version,
         origin=_source(trial.origin),
         interval_s=trial.interval_s,
-        length_class=_length_class(one),
+        length_class=_length_class(trial_summary),
     )
 
 
 def common_setting(trials: Iterable[TrialSummary]) -> MeasurementSetting | None:
     """The setting of all trials; None where they do not share one."""
-    settings = {setting_of(one) for one in trials}
+    settings = {setting_of(trial) for trial in trials}
     return settings.pop() if len(settings) == 1 else None
 
 
@@ -308,9 +308,9 @@ def _source(origin: Origin) -> tuple[str, str | None]:
     return origin.kind, re.sub(r", lines? \d.*$", "", origin.detail) if origin.detail else None
 
 
-def _length_class(one: TrialSummary) -> int | None:
-    planned_s = one.trial.duration_s
-    length_s = one.counts.duration_s if planned_s is None and one.counts is not None else planned_s
+def _length_class(trial_summary: TrialSummary) -> int | None:
+    planned_s = trial_summary.trial.duration_s
+    length_s = trial_summary.counts.duration_s if planned_s is None and trial_summary.counts is not None else planned_s
     return None if length_s is None else bisect.bisect(_LENGTH_EDGES_S, length_s)
 
 
@@ -335,8 +335,8 @@ def lagging_trials(trials: Sequence[TrialSummary]) -> frozenset[str]:
 def _lagging(trials: Sequence[TrialSummary]) -> Iterator[tuple[TrialSummary, float]]:
     """Each with the median of its siblings, transactions per second."""
     workloads: dict[str, dict[object, list[TrialSummary]]] = defaultdict(lambda: defaultdict(list))
-    for one in trials:
-        workloads[one.trial.workload.name][one.trial.system.name, one.trial.level.order].append(one)
+    for trial in trials:
+        workloads[trial.trial.workload.name][trial.trial.system.name, trial.trial.level.order].append(trial)
     for cells in workloads.values():
         repeated = [cell for cell in cells.values() if len(cell) > 1]
         count = sum(map(len, repeated))
@@ -347,15 +347,18 @@ def _lagging(trials: Sequence[TrialSummary]) -> Iterator[tuple[TrialSummary, flo
                     yield one, siblings_tps
 
 
-def _is_unlikely(one: TrialSummary, siblings_tps: float, count: int) -> bool:
-    if one.counts is None or not one.throughput_tps < _FAR_RATIO * siblings_tps:
+def _is_unlikely(trial_summary: TrialSummary, siblings_tps: float, count: int) -> bool:
+    if trial_summary.counts is None or not trial_summary.throughput_tps < _FAR_RATIO * siblings_tps:
         return False
-    return chance_of_at_most(one.counts.completed, siblings_tps * one.counts.duration_s) < _CHANCE / count
+    return (
+        chance_of_at_most(trial_summary.counts.completed, siblings_tps * trial_summary.counts.duration_s)
+        < _CHANCE / count
+    )
 
 
-def _is_far_below(one: TrialSummary, siblings_tps: float, cells: _Cells) -> bool:
-    distance = math.inf if one.throughput_tps == 0 else math.log(siblings_tps / one.throughput_tps)
-    return distance > _SPREADS * _usual_spread(cells, one)
+def _is_far_below(trial_summary: TrialSummary, siblings_tps: float, cells: _Cells) -> bool:
+    distance = math.inf if trial_summary.throughput_tps == 0 else math.log(siblings_tps / trial_summary.throughput_tps)
+    return distance > _SPREADS * _usual_spread(cells, trial_summary)
 
 
 def _usual_spread(cells: _Cells, besides: TrialSummary) -> float:
@@ -369,15 +372,15 @@ def _usual_spread(cells: _Cells, besides: TrialSummary) -> float:
 
 
 def _median_tps(trials: Sequence[TrialSummary]) -> float:
-    return float(np.median([one.throughput_tps for one in trials]))
+    return float(np.median([trial.throughput_tps for trial in trials]))
 
 
-def _doubt(one: TrialSummary, siblings_tps: float) -> Doubt:
-    trial = one.trial
+def _doubt(trial_summary: TrialSummary, siblings_tps: float) -> Doubt:
+    trial = trial_summary.trial
     seen = RepetitionLags(
         rate_unit=trial.workload.rate_unit,
         repetition=trial.repetition,
-        throughput_tps=one.throughput_tps,
+        throughput_tps=trial_summary.throughput_tps,
         others_tps_median=siblings_tps,
     )
-    return place_of(trial).doubt(seen, 1 - one.throughput_tps / siblings_tps)
+    return place_of(trial).doubt(seen, 1 - trial_summary.throughput_tps / siblings_tps)

@@ -43,11 +43,13 @@ def check_claims(
     scalability: Sequence[Scalability],
 ) -> tuple[CheckedClaim, ...]:
     """Holds each claim against what was measured, one about all systems against each of them in turn."""
-    closed = {(one.system, one.workload): one for one in curves if not one.kind.is_at_rate}
+    closed = {(curve.system, curve.workload): curve for curve in curves if not curve.kind.is_at_rate}
     rising = {key: _rising(cells, curve) for key, curve in closed.items()}
     limits = {(one.system, one.workload): one for one in where_time}
     cpus = {(one.system, one.workload): one.cpus for one in scalability}
-    places = {(one.system, one.workload, one.level.connections): one for one in cells if not one.level.kind.is_at_rate}
+    places = {
+        (cell.system, cell.workload, cell.level.connections): cell for cell in cells if not cell.level.kind.is_at_rate
+    }
     systems = tuple(dict.fromkeys(system for system, _ in closed))
     found = []
     for claim in claims:
@@ -95,14 +97,14 @@ def _between_workloads(
 
 
 def _between_systems(claim: ClaimSpec, differences: Sequence[Difference]) -> Estimate | None:
-    for one in differences:
-        level = None if one.level is None else one.level.connections
-        if one.workload != claim.workload or level != claim.connections:
+    for difference in differences:
+        level = None if difference.level is None else difference.level.connections
+        if difference.workload != claim.workload or level != claim.connections:
             continue
-        if (one.system, one.base) == (claim.system, claim.base):
-            return one.ratio
-        if (one.base, one.system) == (claim.system, claim.base):
-            return _inverse(one.ratio)
+        if (difference.system, difference.base) == (claim.system, claim.base):
+            return difference.ratio
+        if (difference.base, difference.system) == (claim.system, claim.base):
+            return _inverse(difference.ratio)
     return None
 
 
@@ -134,7 +136,7 @@ def _within(bounds: Bounds | None, low: float, high: float) -> ClaimVerdict:
 
 def _rising(cells: Sequence[MeasuredCell], curve: Curve) -> list[MeasuredCell]:
     """The cells of a curve by rising level."""
-    own = (one for one in cells if (one.system, one.workload) == (curve.system, curve.workload))
+    own = (cell for cell in cells if (cell.system, cell.workload) == (curve.system, curve.workload))
     return sorted((one for one in own if not one.level.kind.is_at_rate), key=lambda one: one.level.order)
 
 
@@ -160,8 +162,12 @@ def _of_peak(claim: ClaimSpec, rising: Sequence[MeasuredCell], cpus: int | None)
 def _of_limit(claim: ClaimSpec, where: WhereTime | None) -> CheckedClaim:
     if where is None or where.verdict is WhereVerdict.UNKNOWN:
         return _checked(claim, ClaimVerdict.NOT_MEASURED)
-    busy = [_utilisation(one) for one in own_bottlenecks(where.demands) if not is_device(one.resource)]
-    first = next((_utilisation(one) for one in where.demands if one.resource == where.resource), None)
+    busy = [
+        _utilisation(own_bottleneck)
+        for own_bottleneck in own_bottlenecks(where.demands)
+        if not is_device(own_bottleneck.resource)
+    ]
+    first = next((_utilisation(demand) for demand in where.demands if demand.resource == where.resource), None)
     if where.verdict in _OF_HARDWARE and not is_device(where.resource) and _is_known(first, BUSY_RATIO, math.inf):
         is_hardware = True
     elif (

@@ -102,34 +102,36 @@ def judge(
         One comparison for each, in the same order.
     """
     count = max(len(log_ratios), family_count)
-    differing = holm([one.chance_if_same for one in log_ratios], count)
-    equal = holm([one.chance_if_apart(equal_within) for one in log_ratios], count)
+    differing = holm([log_ratio.chance_if_same for log_ratio in log_ratios], count)
+    equal = holm([log_ratio.chance_if_apart(equal_within) for log_ratio in log_ratios], count)
     shared = alpha / max(levels_count or count, 1)
     return [
         Ratio(
-            ratio=one.estimate(),
-            simultaneous=one.bounds(alpha, max(count, 1)),
-            verdict=(verdict := _verdict(one, differs=differs <= alpha, equals=equals <= alpha)),
+            ratio=log_ratio.estimate(),
+            simultaneous=log_ratio.bounds(alpha, max(count, 1)),
+            verdict=(verdict := _verdict(log_ratio, differs=differs <= alpha, equals=equals <= alpha)),
             equal_within=equal_within,
-            smallest_effect=one.smallest_effect(shared),
-            repetitions_needed=0 if verdict.is_decided else _further(one, alpha=shared, equal_within=equal_within),
+            smallest_effect=log_ratio.smallest_effect(shared),
+            repetitions_needed=0
+            if verdict.is_decided
+            else _further(log_ratio, alpha=shared, equal_within=equal_within),
         )
-        for one, differs, equals in zip(log_ratios, differing, equal, strict=True)
+        for log_ratio, differs, equals in zip(log_ratios, differing, equal, strict=True)
     ]
 
 
-def _verdict(one: LogRatio, *, differs: bool, equals: bool) -> RatioVerdict:
+def _verdict(log_ratio: LogRatio, *, differs: bool, equals: bool) -> RatioVerdict:
     if differs:
-        return RatioVerdict.FASTER if one.value > 0 else RatioVerdict.SLOWER
+        return RatioVerdict.FASTER if log_ratio.value > 0 else RatioVerdict.SLOWER
     return RatioVerdict.EQUAL if equals else RatioVerdict.UNRESOLVED
 
 
-def _further(one: LogRatio, *, alpha: float, equal_within: float) -> int | None:
+def _further(log_ratio: LogRatio, *, alpha: float, equal_within: float) -> int | None:
     """The fewest further repetitions after which either test succeeds with power 0.8 if the ratio stays."""
-    margin = math.copysign(math.log1p(equal_within), one.value)
-    needed = [one.further_beyond(0.0, alpha / 2)]
-    if abs(one.value) < abs(margin):
-        needed.append(one.further_beyond(margin, alpha))
+    margin = math.copysign(math.log1p(equal_within), log_ratio.value)
+    needed = [log_ratio.further_beyond(0.0, alpha / 2)]
+    if abs(log_ratio.value) < abs(margin):
+        needed.append(log_ratio.further_beyond(margin, alpha))
     return min((count for count in needed if count is not None), default=None)
 
 
@@ -147,7 +149,7 @@ def _welch(base: np.ndarray, system: np.ndarray, least_variance: float = 0.0) ->
     if min(base.size, system.size) < 2 or min(base.min(), system.min()) <= 0:
         return None
     logs = np.log(base), np.log(system)
-    parts = [(max(float(one.var(ddof=1)), least_variance) / one.size, one.size - 1) for one in logs]
+    parts = [(max(float(log.var(ddof=1)), least_variance) / log.size, log.size - 1) for log in logs]
     return _log_ratio(
         float(logs[1].mean() - logs[0].mean()), welch(parts), min(base.size, system.size), "Welch's t on logarithms"
     )

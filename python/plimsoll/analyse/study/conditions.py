@@ -79,29 +79,31 @@ def with_conditions(
         met: What trials met, by trial.
     """
     known = {
-        one.trial.trial_id: TrialCondition(
-            trial_id=one.trial.trial_id,
-            repetition=one.trial.repetition,
-            throughput_tps=one.throughput_tps,
-            steady=one.steady,
-            slower=slow.get(one.trial.trial_id, ()),
-            disturbance=met.get(one.trial.trial_id),
+        trial.trial.trial_id: TrialCondition(
+            trial_id=trial.trial.trial_id,
+            repetition=trial.trial.repetition,
+            throughput_tps=trial.throughput_tps,
+            steady=trial.steady,
+            slower=slow.get(trial.trial.trial_id, ()),
+            disturbance=met.get(trial.trial.trial_id),
         )
-        for one in trials
+        for trial in trials
     }
     return tuple(_of_curve(curve, known) for curve in curves)
 
 
 def _of_curve(curve: Curve, known: Mapping[str, TrialCondition]) -> Curve:
-    cells = tuple(_of_cell(cell, tuple(known[one] for one in cell.trials if one in known)) for cell in curve.cells)
+    cells = tuple(
+        _of_cell(cell, tuple(known[trial] for trial in cell.trials if trial in known)) for cell in curve.cells
+    )
     peak = curve.peak
-    if peak is not None and any(one.is_disturbed and one.level == peak.level for one in cells):
+    if peak is not None and any(cell.is_disturbed and cell.level == peak.level for cell in cells):
         peak = peak.model_copy(update={"throughput_tps": peak.throughput_tps.without_bounds})
     return curve.model_copy(update={"cells": cells, "peak": peak})
 
 
 def _of_cell(cell: Cell, conditions: tuple[TrialCondition, ...]) -> Cell:
-    disturbance = together(one.disturbance for one in conditions)
+    disturbance = together(condition.disturbance for condition in conditions)
     update: dict[str, object] = {"conditions": conditions, "disturbance": disturbance}
     if is_disturbed(disturbance):
         update |= {"is_disturbed": True, "throughput_tps": cell.throughput_tps.without_bounds}
@@ -166,22 +168,24 @@ def _together(trials: Sequence[TrialSummary]) -> Iterable[Sequence[int]]:
 
 def judged(machines: Sequence[MachineSeconds]) -> list[Disturbance | None]:
     """The same of trials that are compared with each other; None for those of which too little is known."""
-    best_server = _best([_over(one.server_wait_s, one.server_cpu_s) for one in machines])
-    best_client = _best([_over(one.client_wait_s, one.client_cpu_s) for one in machines])
-    best_others_s = _best([one.others_s for one in machines])
-    best_steal = _best([_over(one.steal_ratio * one.cpu_count, one.busy_s) for one in machines])
-    best_clock = _best([-_busy_clock(one) for one in machines])
+    best_server = _best([_over(machine.server_wait_s, machine.server_cpu_s) for machine in machines])
+    best_client = _best([_over(machine.client_wait_s, machine.client_cpu_s) for machine in machines])
+    best_others_s = _best([machine.others_s for machine in machines])
+    best_steal = _best([_over(machine.steal_ratio * machine.cpu_count, machine.busy_s) for machine in machines])
+    best_clock = _best([-_busy_clock(machine) for machine in machines])
     if best_server is None or best_others_s is None:
         return [None for _ in machines]
     found: list[Disturbance | None] = []
-    for one in machines:
-        excess_s = _excess(one.server_wait_s, one.server_cpu_s, best_server)
-        excess_s = excess_s + _excess(one.client_wait_s, one.client_cpu_s, best_client)
-        taken_s = np.maximum(one.others_s - best_others_s, 0.0)
-        slowness = _waits(one, excess_s, taken_s)
-        slowness = slowness * _known(1 + _over(one.steal_ratio * one.cpu_count, one.busy_s), 1 + (best_steal or 0.0))
-        slowness = slowness * _known(-(best_clock or 0.0) / _busy_clock(one), 1.0)
-        found.append(_disturbance(one, slowness, excess_s))
+    for machine in machines:
+        excess_s = _excess(machine.server_wait_s, machine.server_cpu_s, best_server)
+        excess_s = excess_s + _excess(machine.client_wait_s, machine.client_cpu_s, best_client)
+        taken_s = np.maximum(machine.others_s - best_others_s, 0.0)
+        slowness = _waits(machine, excess_s, taken_s)
+        slowness = slowness * _known(
+            1 + _over(machine.steal_ratio * machine.cpu_count, machine.busy_s), 1 + (best_steal or 0.0)
+        )
+        slowness = slowness * _known(-(best_clock or 0.0) / _busy_clock(machine), 1.0)
+        found.append(_disturbance(machine, slowness, excess_s))
     return found
 
 
@@ -210,12 +214,12 @@ def together(found: Iterable[Disturbance | None]) -> Disturbance | None:
 
 def of_trials(trials: Iterable[TrialSummary], met: Mapping[str, Disturbance]) -> Disturbance | None:
     """What several trials met, from `disturbances`."""
-    return together(met.get(one.trial.trial_id) for one in trials)
+    return together(met.get(trial.trial.trial_id) for trial in trials)
 
 
-def is_disturbed(one: Disturbance | None) -> bool:
+def is_disturbed(disturbance: Disturbance | None) -> bool:
     """Whether an absolute figure rests on evidence of a machine that was too slow for too long."""
-    return one is not None and one.slow_ratio > SLOW_SHARE_ALLOWED
+    return disturbance is not None and disturbance.slow_ratio > SLOW_SHARE_ALLOWED
 
 
 def to_measure_again(trials: Sequence[TrialSummary]) -> set[str]:
@@ -227,13 +231,13 @@ def to_measure_again(trials: Sequence[TrialSummary]) -> set[str]:
     """
     met = disturbances(trials)
     places: dict[tuple[str, tuple[bool, float]], dict[str, Disturbance]] = defaultdict(dict)
-    for one in trials:
-        if (own := met.get(one.trial.trial_id)) is not None:
-            places[one.trial.workload.name, one.trial.level.order][one.trial.trial_id] = own
+    for trial in trials:
+        if (own := met.get(trial.trial.trial_id)) is not None:
+            places[trial.trial.workload.name, trial.trial.level.order][trial.trial.trial_id] = own
     again = set(slow_figures(trials))
-    for found in places.values():
-        limit = UNLIKE_RATIO * min(one.slowness for one in found.values())
-        again |= {trial_id for trial_id, one in found.items() if is_disturbed(one) or one.slowness > limit}
+    for place in places.values():
+        limit = UNLIKE_RATIO * min(one.slowness for one in place.values())
+        again |= {trial_id for trial_id, one in place.items() if is_disturbed(one) or one.slowness > limit}
     return again
 
 
@@ -260,16 +264,18 @@ def _excess(wait_s: Series, cpu_s: Series, best: float | None) -> Series:
     return np.maximum(wait_s - best * cpu_s, 0.0) if best is not None else np.zeros(wait_s.size)
 
 
-def _waits(one: MachineSeconds, excess_s: Series, taken_s: Series) -> Series:
+def _waits(machine_seconds: MachineSeconds, excess_s: Series, taken_s: Series) -> Series:
     """The smaller of two bounds, NaN where nothing is known."""
-    count = one.in_service
+    count = machine_seconds.in_service
     by_waits = count / np.maximum(count - excess_s, count / 1000)
-    by_cpu = 1 + _over(taken_s, one.used_s)
+    by_cpu = 1 + _over(taken_s, machine_seconds.used_s)
     return np.minimum(by_waits, by_cpu)
 
 
-def _busy_clock(one: MachineSeconds) -> Series:
-    return np.where(one.busy_s >= _BUSY_RATIO * one.cpu_count, one.frequency_hz, np.nan)
+def _busy_clock(machine_seconds: MachineSeconds) -> Series:
+    return np.where(
+        machine_seconds.busy_s >= _BUSY_RATIO * machine_seconds.cpu_count, machine_seconds.frequency_hz, np.nan
+    )
 
 
 def _known(slowness: Series, best: float) -> Series:
@@ -277,14 +283,14 @@ def _known(slowness: Series, best: float) -> Series:
     return np.where(np.isfinite(slowness), np.maximum(slowness / best, 1.0), 1.0)
 
 
-def _disturbance(one: MachineSeconds, slowness: Series, excess_s: Series) -> Disturbance | None:
+def _disturbance(machine_seconds: MachineSeconds, slowness: Series, excess_s: Series) -> Disturbance | None:
     known = np.flatnonzero(np.isfinite(slowness))
     if known.size == 0:
         return None
     slow = known[slowness[known] > SLOW_RATIO]
-    wait_s, excess = (one.server_wait_s + one.client_wait_s)[known], excess_s[known]
-    per_ms = 1e3 / one.throughput_tps if one.throughput_tps else None
-    steal = one.steal_ratio[known]
+    wait_s, excess = (machine_seconds.server_wait_s + machine_seconds.client_wait_s)[known], excess_s[known]
+    per_ms = 1e3 / machine_seconds.throughput_tps if machine_seconds.throughput_tps else None
+    steal = machine_seconds.steal_ratio[known]
     steal = steal[np.isfinite(steal)]
     return Disturbance(
         watched_s=float(known.size),
@@ -293,8 +299,8 @@ def _disturbance(one: MachineSeconds, slowness: Series, excess_s: Series) -> Dis
         wait_ms=None if per_ms is None else float(wait_s.mean()) * per_ms,
         best_wait_ms=None if per_ms is None else float((wait_s - excess).mean()) * per_ms,
         steal_ratio=float(steal.mean()) if steal.size else None,
-        from_unix_s=one.began_unix_s + float(slow[0]) if slow.size else None,
-        to_unix_s=one.began_unix_s + float(slow[-1]) + 1.0 if slow.size else None,
+        from_unix_s=machine_seconds.began_unix_s + float(slow[0]) if slow.size else None,
+        to_unix_s=machine_seconds.began_unix_s + float(slow[-1]) + 1.0 if slow.size else None,
     )
 
 
@@ -345,8 +351,8 @@ def slow_figures(trials: Iterable[TrialSummary]) -> dict[str, tuple[SlowFigure, 
 def _compared(trials: Iterable[TrialSummary]) -> Iterable[list[TrialSummary]]:
     """Trials that are judged together: those of a duet by system, since systems of a round share a reference load."""
     parts: dict[str | None, list[TrialSummary]] = defaultdict(list)
-    for one in trials:
-        parts[None if one.turns is None else one.trial.system.name].append(one)
+    for trial in trials:
+        parts[None if trial.turns is None else trial.trial.system.name].append(trial)
     return parts.values()
 
 
@@ -361,16 +367,16 @@ def marked(figures: Iterable[tuple[str, _ByTrial]]) -> dict[str, tuple[SlowFigur
     return {trial_id: _slowest_first(slow) for trial_id, slow in found.items() if slow}
 
 
-def slownesses(one: TrialSummary) -> dict[tuple[str, str], float]:
+def slownesses(trial_summary: TrialSummary) -> dict[tuple[str, str], float]:
     """Logarithms of how slow a trial's machine was, by (figure, group of trials that it is compared in)."""
     found: dict[tuple[str, str], float | None] = {}
-    weather, system = one.outcome.weather, one.trial.system.name
+    weather, system = trial_summary.outcome.weather, trial_summary.trial.system.name
     for when, group in (("before", ""), ("after", system)):
         times = None if weather is None else getattr(weather, when)
         for name in ("processor", "memory", "flush"):
             time_ms = None if times is None else getattr(times, f"{name}_ms")
             found[f"{name}-{when}", group] = None if not time_ms else math.log(time_ms)
-    found["frequency", ""] = None if not one.frequency_hz else -math.log(one.frequency_hz)
+    found["frequency", ""] = None if not trial_summary.frequency_hz else -math.log(trial_summary.frequency_hz)
     return {place: value for place, value in found.items() if value is not None}
 
 
@@ -390,10 +396,10 @@ def taken(figures: Iterable[tuple[str, _ByTrial]]) -> dict[str, tuple[SlowFigure
 
 def _taken(trials: Iterable[TrialSummary]) -> dict[str, tuple[SlowFigure, ...]]:
     groups: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for one in trials:
-        for figure, share in (("steal", one.cpu.steal), ("other-processes", one.other_cpu_ratio)):
+    for trial in trials:
+        for figure, share in (("steal", trial.cpu.steal), ("other-processes", trial.other_cpu_ratio)):
             if share is not None:
-                groups[figure, _host(one)][one.trial.trial_id] = share
+                groups[figure, _host(trial)][trial.trial.trial_id] = share
     return taken((figure, of_trials) for (figure, _), of_trials in groups.items())
 
 
@@ -402,12 +408,12 @@ def _slower(usual: float, share: float) -> float:
     return max(1 - usual, 0.01) / max(1 - share, 0.01)
 
 
-def _host(one: TrialSummary) -> str:
-    return one.environment.host.name or ""
+def _host(trial_summary: TrialSummary) -> str:
+    return trial_summary.environment.host.name or ""
 
 
 def _slowest_first(figures: Iterable[SlowFigure]) -> tuple[SlowFigure, ...]:
-    return tuple(sorted(figures, key=lambda one: -one.ratio))
+    return tuple(sorted(figures, key=lambda figure: -figure.ratio))
 
 
 @dataclass(frozen=True, slots=True)

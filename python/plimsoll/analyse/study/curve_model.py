@@ -102,7 +102,7 @@ class Curve(Document):
         """The cells that an application could run at: at rates those up to the peak, otherwise all."""
         if not self.kind.is_at_rate:
             return self.cells
-        return tuple(one for one in self.cells if self.peak and one.level.order <= self.peak.level.order)
+        return tuple(cell for cell in self.cells if self.peak and cell.level.order <= self.peak.level.order)
 
     def cell_at(self, level: Level) -> Cell | None:
         """The cell at a level; None where there is none."""

@@ -144,8 +144,8 @@ def near_peak(rising: Sequence[MeanThroughput]) -> tuple[int, ...]:
     return tuple(index for index, one in enumerate(rising) if index == best or _is_near(one, rising[best]))
 
 
-def _is_near(one: MeanThroughput, best: MeanThroughput) -> bool:
-    ratio = ratio_of(one, best)
+def _is_near(mean_throughput: MeanThroughput, best: MeanThroughput) -> bool:
+    ratio = ratio_of(mean_throughput, best)
     return ratio is not None and ratio.bounds is not None and ratio.bounds.low <= 1.0 <= ratio.bounds.high
 
 
@@ -160,8 +160,8 @@ def may_be_peak(rising: Sequence[MeanThroughput]) -> tuple[int, ...]:
     return tuple(index for index, one in enumerate(rising) if not _has_less(one, best, confidence))
 
 
-def _has_less(one: MeanThroughput, best: MeanThroughput, confidence: float) -> bool:
-    ratio = None if one is best else log_ratio(one, best)
+def _has_less(mean_throughput: MeanThroughput, best: MeanThroughput, confidence: float) -> bool:
+    ratio = None if mean_throughput is best else log_ratio(mean_throughput, best)
     return ratio is not None and ratio.is_testable and ratio.log_limits(confidence)[1] < 0.0
 
 
@@ -337,7 +337,7 @@ def pool_advice(rising: Sequence[MeasuredCell], *, is_limited: bool = False) -> 
         per_core=connections / cores if cores else None,
         reason=reason,
         between=(rising[edges[0]].level.connections, rising[edges[1]].level.connections) if is_open else None,
-        client_shared_processors=any(shares_processors(one.environment) for cell in rising for one in cell.trials),
+        client_shared_processors=any(shares_processors(trial.environment) for cell in rising for trial in cell.trials),
     )
 
 
@@ -392,5 +392,5 @@ def _reason(
 
 def _are_single_figures(rising: Sequence[MeasuredCell]) -> bool:
     """Whether the levels are figures of somebody else, of which some say nothing of how they vary."""
-    is_published = all(one.is_published for cell in rising for one in cell.trials)
+    is_published = all(trial.is_published for cell in rising for trial in cell.trials)
     return is_published and any(cell.throughput.spread is None for cell in rising)

@@ -94,9 +94,11 @@ def differences(
         met: How slow machines were, by trial: of two sides that met unlike conditions neither is called faster.
     """
     cells = [cell for cell in cells if not cell.level.kind.is_at_rate]
-    summaries = {one.name: one for one in systems}
+    summaries = {system.name: system for system in systems}
     workloads = dict.fromkeys(cell.workload for cell in cells)
-    pairs = {one: _pairs_of_workload(one, cells, summaries, at_any_look=at_any_look) for one in workloads}
+    pairs = {
+        workload: _pairs_of_workload(workload, cells, summaries, at_any_look=at_any_look) for workload in workloads
+    }
     found = []
     for own in pairs.values():
         if at_any_look:
@@ -233,7 +235,7 @@ def across_workloads(
     """Compares the highest peak of all with that of each other workload."""
     if not _stand_apart(workloads, systems, curves):
         return
-    peaks = sorted((_highest(curves, one.name) for one in workloads), key=lambda curve: -_peak_tps(curve))
+    peaks = sorted((_highest(curves, workload.name) for workload in workloads), key=lambda curve: -_peak_tps(curve))
     yield from (_compared(peaks[0], lower, systems) for lower in peaks[1:] if _peak_tps(lower) > 0)
 
 
@@ -241,9 +243,15 @@ def _stand_apart(
     workloads: Sequence[WorkloadSummary], systems: Mapping[str, SystemSummary], curves: Sequence[Curve]
 ) -> bool:
     each_once = bool(curves) and len({curve.system for curve in curves}) == len(curves)
-    published = all(one.origin != "measured" for one in systems.values())
-    same_unit = len({one.rate_unit for one in workloads}) == 1
-    return len(workloads) > 1 and each_once and published and same_unit and all(one.kind is None for one in workloads)
+    published = all(system.origin != "measured" for system in systems.values())
+    same_unit = len({workload.rate_unit for workload in workloads}) == 1
+    return (
+        len(workloads) > 1
+        and each_once
+        and published
+        and same_unit
+        and all(workload.kind is None for workload in workloads)
+    )
 
 
 def _highest(curves: Sequence[Curve], workload: str) -> Curve:

@@ -120,7 +120,7 @@ def estimate(rounds: Sequence[Series]) -> DuetEstimate | None:
     if between.variance == 0.0 and within.variance == 0.0:
         return None
     candidates = ((within, DuetBasis.PAIRS), (between, DuetBasis.ROUNDS))
-    variance, basis = max(candidates, key=lambda one: one[0].half_width())
+    variance, basis = max(candidates, key=lambda candidate: candidate[0].half_width())
     return DuetEstimate(float(means.mean()), variance, basis, tuple(map(float, means)), correlation, is_widened)
 
 
@@ -294,13 +294,13 @@ def _p99_ms(trial: TrialSummary) -> float | None:
     return None if response is None else percentile_ms(response, 0.99)
 
 
-def _method(found: DuetEstimate) -> str:
-    count = len(found.rounds)
-    if found.basis is DuetBasis.ROUNDS:
-        return f"duet: t on logarithms over {count} rounds ({found.variance.degrees:.0f} degrees of freedom)"
-    widened = ", widened for correlation" if found.is_widened else ""
+def _method(duet_estimate: DuetEstimate) -> str:
+    count = len(duet_estimate.rounds)
+    if duet_estimate.basis is DuetBasis.ROUNDS:
+        return f"duet: t on logarithms over {count} rounds ({duet_estimate.variance.degrees:.0f} degrees of freedom)"
+    widened = ", widened for correlation" if duet_estimate.is_widened else ""
     return (
-        f"duet: trimmed means of pairs of turns in {count} rounds{widened} ({found.variance.degrees:.0f} degrees of"
+        f"duet: trimmed means of pairs of turns in {count} rounds{widened} ({duet_estimate.variance.degrees:.0f} degrees of"
         " freedom); rounds vary no more than that"
     )
 

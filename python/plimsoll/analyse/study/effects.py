@@ -100,7 +100,7 @@ def main_effects(
         at_any_look: Whether the study went on until its answer was decided.
         met: How slow machines were, by trial: an effect is disturbed where the machine makes over 5 % of it.
     """
-    matrix = matrix_of({one.name: one.factor_values for one in systems})
+    matrix = matrix_of({system.name: system.factor_values for system in systems})
     if not matrix.factors:
         return Effects()
     measured = (*of_throughput(matrix, cells, met), *of_capacity(matrix, searched))
@@ -137,26 +137,28 @@ def effects_of(
         for test, comparison in pairs
         if isinstance(test.contrast, CrossContrast) or test.level is not None
     ]
-    known = tuple(one for one in interactions if one is not None)
+    known = tuple(interaction for interaction in interactions if interaction is not None)
     return Effects(factors=tuple(effects), interactions=known)
 
 
 def _tests(matrix: Matrix, measured: Measured) -> Iterator[_Test]:
     whole, mains = measured.whole, list(main_contrasts(matrix))
-    yield from (_Test(measured, whole, one.weights, one) for one in mains)
-    yield from (_Test(measured, whole, one.weights, one) for one in cross_contrasts(matrix))
+    yield from (_Test(measured, whole, main.weights, main) for main in mains)
+    yield from (
+        _Test(measured, whole, cross_contrast.weights, cross_contrast) for cross_contrast in cross_contrasts(matrix)
+    )
     for level in range(1, len(measured.levels)):
         table = combined([measured.tables[level], measured.tables[0]], [1.0, -1.0])
-        yield from (_Test(measured, table, one.weights, one, level) for one in mains)
+        yield from (_Test(measured, table, main.weights, main, level) for main in mains)
 
 
 def _judged(tests: Sequence[_Test], equal_within: float, *, at_any_look: bool) -> list[Ratio | None]:
     """One for each test; None where even the ratio is not known."""
     if at_any_look:
         values = [test.table.by_repetition(test.weights) for test in tests]
-        return [judge_values(list(own), tests_count=len(tests), equal_within=equal_within) for own in values]
+        return [judge_values(list(value), tests_count=len(tests), equal_within=equal_within) for value in values]
     ratios = [test.table.contrast(test.weights) for test in tests]
-    known = [one for one in ratios if one is not None]
+    known = [ratio for ratio in ratios if ratio is not None]
     verdicts = iter(judge(known, equal_within=equal_within))
     return [
         _untestable(test, equal_within) if ratio is None else next(verdicts)
@@ -307,7 +309,7 @@ def of_throughput(matrix: Matrix, cells: Sequence[MeasuredCell], met: Mapping[st
             for level in by_level.values()
             if all(name in level and min(level[name].throughput.cell.throughputs_tps) > 0 for name in matrix.systems)
         ]
-        numbers = sorted({one.trial.repetition for cell in own for one in cell.trials})
+        numbers = sorted({trial.trial.repetition for cell in own for trial in cell.trials})
         if whole:
             tables = tuple(_table(level, numbers, met) for level in whole)
             levels = tuple(level[0].level for level in whole)
@@ -325,15 +327,17 @@ def _table(cells: Sequence[MeasuredCell], repetitions: Sequence[int], met: Mappi
     column = {number: index for index, number in enumerate(repetitions)}
     logs = np.full((len(cells), len(repetitions)), np.nan)
     for row, cell in enumerate(cells):
-        for one, tps in zip(cell.trials, cell.throughput.cell.throughputs_tps, strict=True):
-            logs[row, column[one.trial.repetition]] = math.log(tps)
+        for trial, tps in zip(cell.trials, cell.throughput.cell.throughputs_tps, strict=True):
+            logs[row, column[trial.trial.repetition]] = math.log(tps)
     tables = {id(cell.throughput.table) for cell in cells}
     disturbances = [found for cell in cells if (found := of_trials(cell.trials, met)) is not None]
     return EffectTable(
         logs,
         len(tables) == 1,
         tuple(cell.throughput.cell.inside for cell in cells),
-        slownesses=np.log([one.slowness for one in disturbances]) if len(disturbances) == len(cells) else None,
+        slownesses=np.log([disturbance.slowness for disturbance in disturbances])
+        if len(disturbances) == len(cells)
+        else None,
     )
 
 
@@ -344,10 +348,10 @@ def of_capacity(matrix: Matrix, searched: Sequence[SystemCapacity]) -> Iterator[
         found = capacities_by_repetition(one)
         if found:
             groups.setdefault((one.workload, one.objective.model_dump_json()), {})[one.system] = found
-    for (workload, _), own in groups.items():
-        if all(name in own for name in matrix.systems):
-            numbers = sorted({number for name in matrix.systems for number in own[name]})
-            logs = np.log([[own[name].get(number, math.nan) for number in numbers] for name in matrix.systems])
+    for (workload, _), group in groups.items():
+        if all(name in group for name in matrix.systems):
+            numbers = sorted({number for name in matrix.systems for number in group[name]})
+            logs = np.log([[group[name].get(number, math.nan) for number in numbers] for name in matrix.systems])
             table = EffectTable(logs, least_variance=LEAST_VARIANCE)
             yield Measured(workload, EffectMeasure.CAPACITY, (), (table,))
 
@@ -463,21 +467,25 @@ class EffectTable:
             method=f"{method}, {count} repetitions ({degrees})",
         )
 
-    def _known(self, found: LogRatio, weights: Weights) -> LogRatio | None:
+    def _known(self, log_ratio: LogRatio, weights: Weights) -> LogRatio | None:
         """With the spread within the runs where that is the larger one; None where nothing differed at all."""
         used = [(weight, one) for weight, one in zip(weights, self.inside or (), strict=False) if weight]
         known = [
             (weight**2 * one.variance, one.degrees) for weight, one in used if one is not None and one.variance > 0
         ]
-        if known and len(known) == len(used) and (within := welch(known)).half_width() > found.variance.half_width():
+        if (
+            known
+            and len(known) == len(used)
+            and (within := welch(known)).half_width() > log_ratio.variance.half_width()
+        ):
             return LogRatio(
-                value=found.value,
+                value=log_ratio.value,
                 variance=within,
-                repetitions=found.repetitions,
-                basis=found.basis,
-                method=f"{found.method}; widened to the spread within the runs",
+                repetitions=log_ratio.repetitions,
+                basis=log_ratio.basis,
+                method=f"{log_ratio.method}; widened to the spread within the runs",
             )
-        return found if found.variance.variance > NO_SPREAD else None
+        return log_ratio if log_ratio.variance.variance > NO_SPREAD else None
 
 
 def combined(levels: Sequence[EffectTable], signs: Sequence[float]) -> EffectTable:
@@ -488,22 +496,26 @@ def combined(levels: Sequence[EffectTable], signs: Sequence[float]) -> EffectTab
         signs: The factors: 1 / count each for the mean of all levels, 1 and -1 for the difference of two.
     """
     insides = None
-    if all(one.inside is not None for one in levels):
-        columns = zip(*(one.inside or () for one in levels), strict=True)
-        insides = tuple(_summed(own, signs) for own in columns)
-    total = sum(sign * one.logs for sign, one in zip(signs, levels, strict=True))
-    known = [one.slownesses for one in levels if one.slownesses is not None]
+    if all(level.inside is not None for level in levels):
+        columns = zip(*(level.inside or () for level in levels), strict=True)
+        insides = tuple(_summed(column, signs) for column in columns)
+    total = sum(sign * level.logs for sign, level in zip(signs, levels, strict=True))
+    known = [level.slownesses for level in levels if level.slownesses is not None]
     slownesses = sum(sign * one for sign, one in zip(signs, known, strict=True)) if len(known) == len(levels) else None
     return EffectTable(
         np.asarray(total),
-        all(one.is_alike for one in levels),
+        all(level.is_alike for level in levels),
         insides,
         slownesses=None if slownesses is None else np.asarray(slownesses),
     )
 
 
 def _summed(insides: Sequence[MeanVariance | None], signs: Sequence[float]) -> MeanVariance | None:
-    known = [(sign**2 * one.variance, one.degrees) for one, sign in zip(insides, signs, strict=True) if one is not None]
+    known = [
+        (sign**2 * inside.variance, inside.degrees)
+        for inside, sign in zip(insides, signs, strict=True)
+        if inside is not None
+    ]
     return welch(known) if len(known) == len(insides) and all(variance > 0 for variance, _ in known) else None
 
 
@@ -515,9 +527,13 @@ TOLD_MAX = 2
 
 def effect_answer(effects: Effects) -> Iterator[Finding]:
     """One finding for each workload and measure; none where systems were written out."""
-    for workload, measure in dict.fromkeys((one.workload, one.measure) for one in effects.factors):
-        own = [one for one in effects.factors if (one.workload, one.measure) == (workload, measure)]
-        crossed = [one for one in effects.interactions if (one.workload, one.measure) == (workload, measure)]
+    for workload, measure in dict.fromkeys((factor.workload, factor.measure) for factor in effects.factors):
+        own = [factor for factor in effects.factors if (factor.workload, factor.measure) == (workload, measure)]
+        crossed = [
+            interaction
+            for interaction in effects.interactions
+            if (interaction.workload, interaction.measure) == (workload, measure)
+        ]
         strongest, interactions = _established(own), _one_each(_established(crossed))
         yield found(
             "effects",
@@ -539,17 +555,17 @@ def _established(judged: Sequence[Judged]) -> list[Judged]:
 def _one_each(interactions: Sequence[Interaction]) -> list[Interaction]:
     """The strongest for each effect and what it depends on: a factor's values, or levels, are told by one of them."""
     strongest: dict[tuple[str, str, str | None], Interaction] = {}
-    for one in interactions:
-        strongest.setdefault((one.factor, one.value, one.other), one)
+    for interaction in interactions:
+        strongest.setdefault((interaction.factor, interaction.value, interaction.other), interaction)
     return list(strongest.values())
 
 
-def _figures(one: Interaction) -> tuple[Scalar, ...]:
+def _figures(interaction: Interaction) -> tuple[Scalar, ...]:
     """Effect (factor, value, base), what it depends on (null: the level), and the ratio at either of two values."""
-    at: tuple[Scalar, Scalar] = (one.other_base, one.other_value)
-    if one.base_level is not None and one.level is not None:
-        at = one.base_level.connections, one.level.connections
+    at: tuple[Scalar, Scalar] = (interaction.other_base, interaction.other_value)
+    if interaction.base_level is not None and interaction.level is not None:
+        at = interaction.base_level.connections, interaction.level.connections
     return (
-        *(one.factor, one.value, one.base, one.other),
-        *(at[0], one.effect_at_base.value, at[1], one.effect_at_value.value),
+        *(interaction.factor, interaction.value, interaction.base, interaction.other),
+        *(at[0], interaction.effect_at_base.value, at[1], interaction.effect_at_value.value),
     )

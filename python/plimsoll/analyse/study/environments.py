@@ -76,8 +76,8 @@ def apart(trials: Sequence[TrialSummary]) -> tuple[list[TrialSummary], tuple[Dou
         an environment changed.
     """
     by_system: dict[str, list[TrialSummary]] = {}
-    for one in trials:
-        by_system.setdefault(one.trial.system.name, []).append(one)
+    for trial in trials:
+        by_system.setdefault(trial.trial.system.name, []).append(trial)
     named: list[TrialSummary] = []
     doubts: list[Doubt] = []
     for of_system in by_system.values():
@@ -113,12 +113,12 @@ def _in_time(trials: Sequence[TrialSummary]) -> list[int]:
     return sorted(range(len(trials)), key=lambda index: began_unix_s(trials[index].trial))
 
 
-def _renamed(one: TrialSummary, number: int) -> TrialSummary:
-    system = one.trial.system
+def _renamed(trial_summary: TrialSummary, number: int) -> TrialSummary:
+    system = trial_summary.trial.system
     switched = "" if system.environment is None else f"{system.environment}, state "
     factors = {**system.factors, "environment": f"{switched}{number + 1}"}
     named = system.model_copy(update={"name": _name(system.name, number), "factors": factors})
-    return replace(one, trial=one.trial.model_copy(update={"system": named}))
+    return replace(trial_summary, trial=trial_summary.trial.model_copy(update={"system": named}))
 
 
 def _name(system: str, number: int) -> str:

@@ -187,7 +187,7 @@ PLAIN = "none"
 
 def encryptions_of(trials: Iterable[TrialSummary]) -> dict[str, int]:
     """In how many trials connections were encrypted how, as version and cipher suite; empty where that is unknown."""
-    return dict(Counter(way for one in trials if (way := _way(one)) is not None))
+    return dict(Counter(way for trial in trials if (way := _way(trial)) is not None))
 
 
 def encryption_words(encryptions: Mapping[str, int]) -> str | None:
@@ -203,31 +203,34 @@ def encryption_words(encryptions: Mapping[str, int]) -> str | None:
 
 def check_encryption(systems: Sequence[SystemSummary]) -> Iterator[Doubt]:
     """Doubts about trials of a system that were not encrypted alike, and about systems that were not."""
-    for one in systems:
-        if len(one.encryptions) > 1:
-            ways = tuple(one.encryptions.items())
-            yield Place(one.name).doubt(EncryptionWithin(system=one.name, trials=ways))
-    yield from _between([one for one in systems if len(one.encryptions) == 1])
+    for system in systems:
+        if len(system.encryptions) > 1:
+            ways = tuple(system.encryptions.items())
+            yield Place(system.name).doubt(EncryptionWithin(system=system.name, trials=ways))
+    yield from _between([system for system in systems if len(system.encryptions) == 1])
 
 
 def _between(systems: Sequence[SystemSummary]) -> Iterator[Doubt]:
     """Systems of which each was connected to in one way."""
     ways: dict[str, list[str]] = {}
-    for one in systems:
-        ways.setdefault(next(iter(one.encryptions)), []).append(one.name)
+    for system in systems:
+        ways.setdefault(next(iter(system.encryptions)), []).append(system.name)
     doubted = {one.name for pair in combinations(systems, 2) if _is_doubt(*pair) for one in pair}
     told = tuple((way, *names) for way, names in ways.items())
-    for one in systems:
-        if one.name in doubted:
-            yield Place(one.name).doubt(EncryptionBetween(ways=told), 1.0)
+    for system in systems:
+        if system.name in doubted:
+            yield Place(system.name).doubt(EncryptionBetween(ways=told), 1.0)
 
 
-def _is_doubt(one: SystemSummary, other: SystemSummary) -> bool:
-    meant = any(PLAIN in system.encryptions and system.factors.get(TLS_FACTOR) == "disabled" for system in (one, other))
-    return one.encryptions.keys() != other.encryptions.keys() and not meant
+def _is_doubt(system_summary: SystemSummary, other: SystemSummary) -> bool:
+    meant = any(
+        PLAIN in system.encryptions and system.factors.get(TLS_FACTOR) == "disabled"
+        for system in (system_summary, other)
+    )
+    return system_summary.encryptions.keys() != other.encryptions.keys() and not meant
 
 
-def _way(one: TrialSummary) -> str | None:
-    made = one.outcome.connections
+def _way(trial_summary: TrialSummary) -> str | None:
+    made = trial_summary.outcome.connections
     ways = {record.agreed or PLAIN for record in made.encryptions} if made is not None else set()
     return " and ".join(sorted(ways)) or None

@@ -270,7 +270,11 @@ def _missed_by_all(curves: Sequence[Curve], objective_ms_p99: float) -> Finding:
 
 def best_within(curve: Curve, objective_ms_p99: float) -> Point | None:
     """The best level of those that keep an objective; None when no level is known to."""
-    keeping = [one for one in measured_points(curve) if judge_objective(one, objective_ms_p99).fit is Fit.FITS]
+    keeping = [
+        measured_point
+        for measured_point in measured_points(curve)
+        if judge_objective(measured_point, objective_ms_p99).fit is Fit.FITS
+    ]
     if curve.kind.is_at_rate:
         return keeping[-1] if keeping else None
     return max(keeping, key=lambda point: point.throughput_tps.value, default=None)
@@ -279,6 +283,6 @@ def best_within(curve: Curve, objective_ms_p99: float) -> Point | None:
 def _unknown(curve: Curve, objective_ms_p99: float) -> str | None:
     """Why it is not known; None where it is known that no level keeps it."""
     points = measured_points(curve)
-    if not points or any(judge_objective(one, objective_ms_p99).fit is not Fit.UNDECIDED for one in points):
+    if not points or any(judge_objective(point, objective_ms_p99).fit is not Fit.UNDECIDED for point in points):
         return None
     return "unfinished" if points[0].is_lower_bound else "response-times"

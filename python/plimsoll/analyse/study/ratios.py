@@ -103,7 +103,7 @@ def _of_systems(table: LevelTable, systems: tuple[str, str], count: int) -> tupl
     total = len(table.systems)
     moderated = f", residuals moderated by those of {total} systems" if total > 2 else ""
     method = f"t on logarithms, within repetitions{moderated}"
-    return None if pool is None else _difference([(one, count) for one in parts if one], pool.degrees), method
+    return None if pool is None else _difference([(part, count) for part in parts if part], pool.degrees), method
 
 
 def _difference(parts: Sequence[tuple[MeanVariance, int]], most_degrees: float) -> MeanVariance:
@@ -112,13 +112,13 @@ def _difference(parts: Sequence[tuple[MeanVariance, int]], most_degrees: float) 
     return MeanVariance(both.variance, min(both.degrees, most_degrees))
 
 
-def _of_levels(one: LevelTable, other: LevelTable, system: str, count: int) -> tuple[MeanVariance | None, str]:
+def _of_levels(level_table: LevelTable, other: LevelTable, system: str, count: int) -> tuple[MeanVariance | None, str]:
     """Moderated by the systems that both tables have.
 
     The order of levels is that of all systems, so a slow change between two levels is in common to all of them: the
     differences are blocks like the figures themselves.
     """
-    table = one.less(other)
+    table = level_table.less(other)
     variance = table.trial_of.get(system)
     total = len(table.systems)
     moderated = f", moderated by those of {total} systems" if total > 1 else ""
@@ -126,14 +126,16 @@ def _of_levels(one: LevelTable, other: LevelTable, system: str, count: int) -> t
     return None if variance is None else MeanVariance(variance.variance / count, variance.degrees), method
 
 
-def _own(own: NDArray[np.float64]) -> MeanVariance | None:
-    return None if own.size < 2 else MeanVariance(float(own.var(ddof=1)) / own.size, own.size - 1)
+def _own(n_d_array: NDArray[np.float64]) -> MeanVariance | None:
+    return (
+        None if n_d_array.size < 2 else MeanVariance(float(n_d_array.var(ddof=1)) / n_d_array.size, n_d_array.size - 1)
+    )
 
 
-def _differences(one: LevelTable, other: LevelTable, systems: tuple[str, str]) -> NDArray[np.float64]:
+def _differences(level_table: LevelTable, other: LevelTable, systems: tuple[str, str]) -> NDArray[np.float64]:
     """Logarithms of a row of one table less those of a row of the other, by the repetitions that both have."""
-    columns, others = one.common(other)
-    found: NDArray[np.float64] = one.row(systems[0])[columns] - other.row(systems[1])[others]
+    columns, others = level_table.common(other)
+    found: NDArray[np.float64] = level_table.row(systems[0])[columns] - other.row(systems[1])[others]
     return found[np.isfinite(found)]
 
 
@@ -197,8 +199,8 @@ def blocks_of(trials: Iterable[TrialRecord]) -> Mapping[str, int]:
 
     It follows from when trials began, whatever was planned.
     """
-    in_time = sorted((one for one in trials if one.system.environment is not None), key=began_unix_s)
-    stretches = itertools.groupby(in_time, key=lambda one: one.system.environment)
+    in_time = sorted((trial for trial in trials if trial.system.environment is not None), key=began_unix_s)
+    stretches = itertools.groupby(in_time, key=lambda itertool: itertool.system.environment)
     return {one.trial_id: number for number, (_, own) in enumerate(stretches) for one in own}
 
 
@@ -214,10 +216,10 @@ def compared_blocks(base: Repeated, system: Repeated) -> EnvironmentBlocks | Non
 def ratio_of_blocks(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
     """The logarithm of the ratio of two means of different environments; None with a single block of either."""
     figures = [_by_block(one.cell) for one in (system, base)]
-    counts = [len(one) for one in figures]
+    counts = [len(figure) for figure in figures]
     if min(counts) < BLOCKS_NEEDED:
         return None
-    variance = welch([(float(np.var(one, ddof=1)) / len(one), len(one) - 1) for one in figures])
+    variance = welch([(float(np.var(figure, ddof=1)) / len(figure), len(figure) - 1) for figure in figures])
     if variance.variance <= NO_SPREAD:
         return None
     return LogRatio(
@@ -239,4 +241,4 @@ def _by_block(cell: Repeated) -> Sequence[float]:
     logs: dict[int, list[float]] = {}
     for block, tps in zip(cell.blocks, cell.throughputs_tps, strict=True):
         logs.setdefault(block, []).append(float(np.log(tps)))
-    return [float(np.mean(own)) for own in logs.values()]
+    return [float(np.mean(log)) for log in logs.values()]

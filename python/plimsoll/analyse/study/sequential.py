@@ -126,7 +126,7 @@ def interim(values: Values, *, equal_within: float) -> tuple[Interim, ...]:
         equal_within: Share within which two systems count as equal.
     """
     alpha, margin, common = _alpha(values), math.log1p(equal_within), common_repetitions(values)
-    return tuple(_interim(one, [own[index] for index in common], alpha, margin) for one, own in values.items())
+    return tuple(_interim(one, [value[index] for index in common], alpha, margin) for one, value in values.items())
 
 
 def decided_after(values: Values, *, equal_within: float) -> int | None:
@@ -138,8 +138,8 @@ def decided_after(values: Values, *, equal_within: float) -> int | None:
     for count in range(REPETITIONS_MIN, len(common) + 1):
         looked_at = common[:count]
         if all(
-            _is_decided(one, anytime_interval([own[index] for index in looked_at], alpha), margin)
-            for one, own in values.items()
+            _is_decided(one, anytime_interval([value[index] for index in looked_at], alpha), margin)
+            for one, value in values.items()
         ):
             return looked_at[-1] + 1
     return None
@@ -147,7 +147,7 @@ def decided_after(values: Values, *, equal_within: float) -> int | None:
 
 def common_repetitions(values: Values) -> list[int]:
     """The repetitions of which every question has a value, rising."""
-    return sorted(set.intersection(*(set(own) for own in values.values()))) if values else []
+    return sorted(set.intersection(*(set(value) for value in values.values()))) if values else []
 
 
 def log_ratios(base: RepetitionsTps, system: RepetitionsTps) -> dict[int, float]:
@@ -159,31 +159,31 @@ def log_ratios(base: RepetitionsTps, system: RepetitionsTps) -> dict[int, float]
     return {one: math.log(system[one] / base[one]) for one in common if base[one] > 0 and system[one] > 0}
 
 
-def _of_cells(one: Question, cells: Mapping[CellKey, RepetitionsTps]) -> dict[int, float]:
-    system = cells.get(CellKey(one.system, one.workload, one.level), {})
-    if one.base is None:
+def _of_cells(question: Question, cells: Mapping[CellKey, RepetitionsTps]) -> dict[int, float]:
+    system = cells.get(CellKey(question.system, question.workload, question.level), {})
+    if question.base is None:
         return log_ratios(dict.fromkeys(system, 1.0), system)
-    return log_ratios(cells.get(CellKey(one.base, one.workload, one.level), {}), system)
+    return log_ratios(cells.get(CellKey(question.base, question.workload, question.level), {}), system)
 
 
 def _alpha(values: Values) -> float:
     return ALPHA / max(len(values), 1)
 
 
-def _is_decided(one: Question, interval: AnytimeInterval, margin: float) -> bool:
-    if one.base is None:
+def _is_decided(question: Question, interval: AnytimeInterval, margin: float) -> bool:
+    if question.base is None:
         return interval.half_width <= margin
     return interval.count >= REPETITIONS_MIN and interval.is_decided(margin)
 
 
-def _interim(one: Question, values: Sequence[float], alpha: float, margin: float) -> Interim:
+def _interim(question: Question, values: Sequence[float], alpha: float, margin: float) -> Interim:
     if not values:
-        return Interim(one, None, is_decided=False, more=None)
+        return Interim(question, None, is_decided=False, more=None)
     interval = anytime_interval(values, alpha)
-    if _is_decided(one, interval, margin):
-        return Interim(one, interval, is_decided=True, more=0)
-    more = (more_values_for_width if one.base is None else more_values)(interval, alpha, margin)
-    return Interim(one, interval, is_decided=False, more=more)
+    if _is_decided(question, interval, margin):
+        return Interim(question, interval, is_decided=True, more=0)
+    more = (more_values_for_width if question.base is None else more_values)(interval, alpha, margin)
+    return Interim(question, interval, is_decided=False, more=more)
 
 
 PRIOR_VARIANCE = 10.0

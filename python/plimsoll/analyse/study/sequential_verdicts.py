@@ -85,7 +85,7 @@ def judge_interval(corrected: AnytimeInterval, ratio: Estimate, *, tests_count: 
 
 
 def _log_ratios(base: MeasuredCell, system: MeasuredCell) -> dict[int, float]:
-    both = [{one.trial.repetition: one.throughput_tps for one in cell.trials} for cell in (base, system)]
+    both = [{trial.trial.repetition: trial.throughput_tps for trial in cell.trials} for cell in (base, system)]
     return log_ratios(*both)
 
 

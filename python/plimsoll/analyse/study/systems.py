@@ -25,15 +25,15 @@ from plimsoll.spec.tpcc import TPCC, TpccSpec
 def summarise_systems(trials: Iterable[TrialSummary]) -> tuple[SystemSummary, ...]:
     """One summary for each system, in the order of their first trials."""
     groups: dict[str, list[TrialSummary]] = {}
-    for one in trials:
-        groups.setdefault(one.trial.system.name, []).append(one)
+    for trial in trials:
+        groups.setdefault(trial.trial.system.name, []).append(trial)
     return tuple(_system(of_system) for of_system in groups.values())
 
 
 def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary, ...]:
     """One summary for each workload, in the order of their first trials."""
     trials = list(trials)
-    first = {one.trial.workload.name: one.trial.workload for one in reversed(trials)}
+    first = {trial.trial.workload.name: trial.trial.workload for trial in reversed(trials)}
     own = {name: [trial for trial in trials if trial.trial.workload.name == name] for name in first}
     return tuple(
         WorkloadSummary(
@@ -53,9 +53,9 @@ def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary
 def with_unknowns(systems: Sequence[SystemSummary], curves: Sequence[Curve]) -> tuple[SystemSummary, ...]:
     """Adds to each system what its recordings do not say."""
     by_system: Mapping[str, list[Curve]] = {
-        one.name: [curve for curve in curves if curve.system == one.name] for one in systems
+        system.name: [curve for curve in curves if curve.system == system.name] for system in systems
     }
-    return tuple(one.model_copy(update={"unknown": _unknown(one, by_system[one.name])}) for one in systems)
+    return tuple(system.model_copy(update={"unknown": _unknown(system, by_system[system.name])}) for system in systems)
 
 
 def _system(trials: Sequence[TrialSummary]) -> SystemSummary:
@@ -128,7 +128,7 @@ def _unknown(system: SystemSummary, curves: Sequence[Curve]) -> tuple[Unknown, .
         (all(cell.cpu.idle is None for cell in cells), Unknown.PROCESSORS),
         (any(cell.throughput_tps.bounds is None for cell in cells), _unknown_intervals(curves)),
         (system.cores is None, Unknown.CORES),
-        (not any(one.variables for one in system.environment.instances), Unknown.SETTINGS),
+        (not any(instance.variables for instance in system.environment.instances), Unknown.SETTINGS),
     )
     return tuple(gap for is_missing, gap in gaps if is_missing)
 

@@ -219,10 +219,10 @@ def _noisy(cells: Sequence[Repeated]) -> list[bool]:
     variances = [cell.log_variance for cell in cells]
     degrees = [cell.degrees for cell in cells]
     all_degrees = sum(degrees)
-    total = sum(variance * own for variance, own in zip(variances, degrees, strict=True))
+    total = sum(variance * degree for variance, degree in zip(variances, degrees, strict=True))
     return [
-        _is_noisy(variance, own, total - own * variance, all_degrees - own, len(cells))
-        for variance, own in zip(variances, degrees, strict=True)
+        _is_noisy(variance, degree, total - degree * variance, all_degrees - degree, len(cells))
+        for variance, degree in zip(variances, degrees, strict=True)
     ]
 
 

@@ -112,5 +112,5 @@ def _check(check: LearnedCheck) -> FidelityCheck:
         server=check.server,
         connections=check.connections,
         duration_s=check.duration_s,
-        figures=tuple(FidelityKind(**one.model_dump()) for one in check.figures),
+        figures=tuple(FidelityKind(**figure.model_dump()) for figure in check.figures),
     )

@@ -163,7 +163,7 @@ class UnlikeConditions(Document):
         return max(ratio, 1 / ratio)
 
 
-def slow_figures(one: Disturbance) -> dict[str, Any]:
+def slow_figures(disturbance: Disturbance) -> dict[str, Any]:
     """How slow a machine was, what showed it, and when."""
     names = ("slowness", "slow_ratio", "wait_ms", "best_wait_ms", "steal_ratio", "from_unix_s", "to_unix_s")
-    return {name: getattr(one, name) for name in names}
+    return {name: getattr(disturbance, name) for name in names}

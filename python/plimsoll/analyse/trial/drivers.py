@@ -93,14 +93,14 @@ def drivers_of(
     expected = expected_ratios(trial, len(outcome.drivers))
     return tuple(
         _figures(
-            one.name,
-            completed=int(completed.get(one.name, 0)),
+            driver.name,
+            completed=int(completed.get(driver.name, 0)),
             expected_ratio=ratio,
             counts=counts,
-            durations=_durations(histograms, one.name, counts),
-            waits_s_per_s=_waits(samples, one.name),
+            durations=_durations(histograms, driver.name, counts),
+            waits_s_per_s=_waits(samples, driver.name),
         )
-        for one, ratio in zip(outcome.drivers, expected, strict=True)
+        for driver, ratio in zip(outcome.drivers, expected, strict=True)
     )
 
 
@@ -177,69 +177,69 @@ _TRIP_FACTOR, _TRIP_MS = 1.5, 0.2
 """A longer way to the server shows when it is half as long again, and 0.2 ms."""
 
 
-def check_drivers(one: TrialSummary) -> Iterator[Doubt]:
+def check_drivers(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """All doubts about the drivers of a trial; none where one engine drove it."""
-    yield from _started_apart(one)
-    for driver in one.drivers:
-        yield from _late(one, driver)
-        yield from _waited(one, driver)
-        others = [other for other in one.drivers if other is not driver]
-        yield from _part(one, driver)
-        yield from _dispatch(one, driver, others)
-        yield from _round_trip(one, driver, others)
+    yield from _started_apart(trial_summary)
+    for driver in trial_summary.drivers:
+        yield from _late(trial_summary, driver)
+        yield from _waited(trial_summary, driver)
+        others = [other for other in trial_summary.drivers if other is not driver]
+        yield from _part(trial_summary, driver)
+        yield from _dispatch(trial_summary, driver, others)
+        yield from _round_trip(trial_summary, driver, others)
 
 
-def _started_apart(one: TrialSummary) -> Iterator[Doubt]:
-    drivers = one.outcome.drivers
+def _started_apart(trial_summary: TrialSummary) -> Iterator[Doubt]:
+    drivers = trial_summary.outcome.drivers
     spread_ms, error_ms = start_spread_s(drivers) * 1e3, start_error_s(drivers) * 1e3
     if len(drivers) > 1 and spread_ms + error_ms > START_SPREAD_MS:
         last = max(drivers, key=lambda driver: driver.start_late_s or 0.0)
         seen = DriversStartedApart(driver=last.name, spread_ms=spread_ms, error_ms=error_ms)
-        yield place_of(one.trial).doubt(seen, spread_ms + error_ms)
+        yield place_of(trial_summary.trial).doubt(seen, spread_ms + error_ms)
 
 
-def _late(one: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
+def _late(trial_summary: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
     late_ms, median_ms = driver.dispatch_ms_p99, driver.response_ms_p50
     if late_ms is not None and median_ms is not None and late_ms > max(LATE_MS, LATE_RATIO * median_ms):
-        yield place_of(one.trial).doubt(DriverLate(driver=driver.name, dispatch_ms_p99=late_ms), late_ms)
+        yield place_of(trial_summary.trial).doubt(DriverLate(driver=driver.name, dispatch_ms_p99=late_ms), late_ms)
 
 
-def _waited(one: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
+def _waited(trial_summary: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
     """On the server's host the two compete anyway, and another warning says so."""
     waits, mean_ms = driver.waits_s_per_s, driver.response_ms_mean
-    if waits is None or mean_ms is None or driver.throughput_tps == 0 or shares_processors(one.environment):
+    if waits is None or mean_ms is None or driver.throughput_tps == 0 or shares_processors(trial_summary.environment):
         return
     waited_ms = waits / driver.throughput_tps * 1000
     if waited_ms > LATE_RATIO * mean_ms:
         share = waited_ms / mean_ms
         seen = DriverWaited(driver=driver.name, waited_ms_per_transaction=waited_ms, of_response_ratio=share)
-        yield place_of(one.trial).doubt(seen, share)
+        yield place_of(trial_summary.trial).doubt(seen, share)
 
 
-def _part(one: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
+def _part(trial_summary: TrialSummary, driver: DriverFigures) -> Iterator[Doubt]:
     """Fewer transactions than its part: the others are then above theirs, and not named."""
-    whole = sum(other.completed for other in one.drivers)
+    whole = sum(other.completed for other in trial_summary.drivers)
     expected = driver.expected_ratio * whole
     missing = expected - driver.completed
     if missing > _PART_RATIO * expected and missing > _NOISES * expected**0.5:
         seen = DriverPart(
             driver=driver.name, completed_ratio=driver.completed_ratio, expected_ratio=driver.expected_ratio
         )
-        yield place_of(one.trial).doubt(seen, missing / expected)
+        yield place_of(trial_summary.trial).doubt(seen, missing / expected)
 
 
-def _dispatch(one: TrialSummary, driver: DriverFigures, others: Sequence[DriverFigures]) -> Iterator[Doubt]:
+def _dispatch(trial_summary: TrialSummary, driver: DriverFigures, others: Sequence[DriverFigures]) -> Iterator[Doubt]:
     own_ms, usual_ms = driver.dispatch_ms_p99, _median([other.dispatch_ms_p99 for other in others])
     if own_ms is not None and usual_ms is not None and own_ms > max(LATE_MS, _DISPATCH_FACTOR * usual_ms):
         seen = DriverDispatch(driver=driver.name, dispatch_ms_p99=own_ms, others_ms_p99=usual_ms)
-        yield place_of(one.trial).doubt(seen, own_ms / max(usual_ms, 1e-6))
+        yield place_of(trial_summary.trial).doubt(seen, own_ms / max(usual_ms, 1e-6))
 
 
-def _round_trip(one: TrialSummary, driver: DriverFigures, others: Sequence[DriverFigures]) -> Iterator[Doubt]:
+def _round_trip(trial_summary: TrialSummary, driver: DriverFigures, others: Sequence[DriverFigures]) -> Iterator[Doubt]:
     own_ms, usual_ms = driver.fastest_ms, _median([other.fastest_ms for other in others])
     if own_ms is not None and usual_ms is not None and own_ms > max(_TRIP_FACTOR * usual_ms, usual_ms + _TRIP_MS):
         seen = DriverRoundTrip(driver=driver.name, fastest_ms=own_ms, others_ms=usual_ms)
-        yield place_of(one.trial).doubt(seen, own_ms / max(usual_ms, 1e-6))
+        yield place_of(trial_summary.trial).doubt(seen, own_ms / max(usual_ms, 1e-6))
 
 
 def _median(values: Sequence[float | None]) -> float | None:

@@ -116,13 +116,13 @@ def merge(histograms: Sequence[SparseHistogram]) -> SparseHistogram | None:
     if not histograms:
         return None
     dense = np.zeros(BUCKET_COUNT, dtype=np.int64)
-    for one in histograms:
-        dense[one.buckets] += one.counts
+    for histogram in histograms:
+        dense[histogram.buckets] += histogram.counts
     used = np.flatnonzero(dense)
-    sum_ns = sum(one.sum_ns for one in histograms)
-    longest_ns = max(one.max_ns for one in histograms)
-    in_flight = merge([one.in_flight for one in histograms if one.in_flight is not None])
-    before = merge([one.in_flight_before for one in histograms if one.in_flight_before is not None])
+    sum_ns = sum(histogram.sum_ns for histogram in histograms)
+    longest_ns = max(histogram.max_ns for histogram in histograms)
+    in_flight = merge([histogram.in_flight for histogram in histograms if histogram.in_flight is not None])
+    before = merge([histogram.in_flight_before for histogram in histograms if histogram.in_flight_before is not None])
     return SparseHistogram(used, dense[used], sum_ns, longest_ns, in_flight, before)
 
 
@@ -153,7 +153,7 @@ class DurationRows:
 
     def is_of(self, measures: Collection[str]) -> Mask:
         """Which rows are of one of these measures."""
-        return np.array([one in measures for one in self.measures], dtype=bool)
+        return np.array([measure in measures for measure in self.measures], dtype=bool)
 
     def is_within(self, first: int, last: int) -> Mask:
         """Which rows are of the intervals from one to another, both included."""

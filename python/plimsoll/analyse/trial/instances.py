@@ -58,7 +58,7 @@ def instances_tps(measured: pl.DataFrame, environment: Environment, duration_s: 
         environment: Names the instances; one that completed nothing has no rows.
         duration_s: Length of the window, seconds.
     """
-    names = [one.name for one in environment.instances]
+    names = [instance.name for instance in environment.instances]
     if replicas_of(environment) or len(names) < 2:
         return {}
     counted = dict(measured.group_by("instance").agg(pl.col("completed").sum()).iter_rows())
@@ -87,9 +87,9 @@ def lag_of(found: Mapping[str, float], level: Level, duration_s: float) -> Lag |
 
 def mean_tps(trials: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean of several trials, by instance; empty where not all of them have the same ones."""
-    if not trials or any(one.keys() != trials[0].keys() for one in trials):
+    if not trials or any(trial.keys() != trials[0].keys() for trial in trials):
         return {}
-    return {name: sum(one[name] for one in trials) / len(trials) for name in trials[0]}
+    return {name: sum(trial[name] for trial in trials) / len(trials) for name in trials[0]}
 
 
 def parts(level: Level, count: int) -> list[float]:
@@ -161,9 +161,10 @@ def with_roles(environment: Environment, tables: Sequence[pl.DataFrame | None]) 
     if not replicas:
         return environment
     instances = tuple(
-        one.model_copy(update={"role": REPLICA}) if one.name in replicas else one for one in environment.instances
+        instance.model_copy(update={"role": REPLICA}) if instance.name in replicas else instance
+        for instance in environment.instances
     )
-    known = {one.name for one in instances}
+    known = {instance.name for instance in instances}
     added = tuple(InstanceFacts(name=name, role=REPLICA) for name in sorted(replicas - known))
     return environment.model_copy(update={"instances": (*instances, *added)})
 
@@ -176,9 +177,9 @@ def replicas_in(table: pl.DataFrame) -> set[str]:
 
 def sources_of(environment: Environment) -> tuple[InstanceFacts, ...]:
     """The servers that hold the system's own data: all but its replicas."""
-    return tuple(one for one in environment.instances if one.role == SOURCE)
+    return tuple(instance for instance in environment.instances if instance.role == SOURCE)
 
 
 def replicas_of(environment: Environment) -> tuple[InstanceFacts, ...]:
     """The servers that repeat a source."""
-    return tuple(one for one in environment.instances if one.role == REPLICA)
+    return tuple(instance for instance in environment.instances if instance.role == REPLICA)

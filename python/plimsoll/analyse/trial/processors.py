@@ -79,8 +79,10 @@ def sides_of(environment: Environment) -> Sides:
     if not environment.client.on_server_host:
         return Sides()
     placements = [instance.placement for instance in environment.instances]
-    cpus = [one.cpus for one in placements if one is not None and one.cpus]
-    limits = [one.processors for one in placements if one is not None and one.cpu_quota is not None]
+    cpus = [placement.cpus for placement in placements if placement is not None and placement.cpus]
+    limits = [
+        placement.processors for placement in placements if placement is not None and placement.cpu_quota is not None
+    ]
     is_known = bool(placements) and len(cpus) == len(placements)
     client = environment.client.cpus
     return Sides(
@@ -96,7 +98,11 @@ def servers_host(environment: Environment) -> HostFacts:
     sides, host = sides_of(environment), environment.host
     if sides.server_processors is None:
         return host
-    known = [one.placement.cores for one in environment.instances if one.placement is not None and one.placement.cores]
+    known = [
+        instance.placement.cores
+        for instance in environment.instances
+        if instance.placement is not None and instance.placement.cores
+    ]
     most = max(round(sides.server_processors), 1)
     cores = min(sum(known), most) if len(known) == len(environment.instances) else None
     return host.model_copy(update={"cpu_cores": cores, "cpu_threads": most})
@@ -185,7 +191,9 @@ def cpus_by_server(environment: Environment) -> dict[str, frozenset[int]]:
     """
     if not environment.client.on_server_host or not replicas_of(environment):
         return {}
-    placed = {one.name: one.placement.cpus for one in environment.instances if one.placement is not None}
+    placed = {
+        instance.name: instance.placement.cpus for instance in environment.instances if instance.placement is not None
+    }
     known = {name: frozenset(cpus) for name, cpus in placed.items() if cpus}
     are_apart = sum(map(len, known.values())) == len(frozenset().union(*known.values()))
     return known if len(known) == len(environment.instances) and are_apart else {}
@@ -246,12 +254,12 @@ def processor_shares(
         if (one.source == "host" and one.metric in _HOST_METRICS) or one.source == "process":
             places[one.driver, one.host, one.source, one.metric].append(one)
     shares: dict[str, list[float]] = defaultdict(list)
-    for (driver, host, source, metric), found in places.items():
-        if metric == "server_cpu_ratio" and len(found) < len(environment.instances):
+    for (driver, host, source, metric), place in places.items():
+        if metric == "server_cpu_ratio" and len(place) < len(environment.instances):
             continue  # of the others nobody knows, and they would pass for something else that ran there
-        value = mean_of_sums(found)
+        value = mean_of_sums(place)
         if source == "process" and metric in _PROCESS_METRICS:
-            shares[_PROCESS_METRICS[metric]].append(value * len(found))
+            shares[_PROCESS_METRICS[metric]].append(value * len(place))
         elif metric in _HOST_METRICS and (environment.client.on_server_host or host != driver):
             shares[_HOST_METRICS[metric]].append(value)
     means = {name: sum(values) / len(values) for name, values in shares.items()}
@@ -262,7 +270,7 @@ def processor_shares(
 
 def _engines_here(samples: Samples | None, drivers: Sequence[DriverRecord]) -> float:
     """Processor time of all engines on this machine over that of the first, which is the one that was sampled."""
-    here = [one.name for one in drivers if one.is_here]
+    here = [driver.name for driver in drivers if driver.is_here]
     used = dict.fromkeys(here, 0.0)
     for one in () if samples is None else samples.sums:
         if one.source == "engine" and one.metric in _ENGINE_METRICS and one.driver in used:

@@ -118,7 +118,7 @@ def servers_of(
     """
     if not replicas_of(environment):
         return ()
-    order = sorted(environment.instances, key=lambda one: one.role != SOURCE)
+    order = sorted(environment.instances, key=lambda instance: instance.role != SOURCE)
     lags = lags_of(tables.replication, outcome.window, trial.interval_s)
     writing = _writing_types(tables.intervals)
     rises = replica_rises(tables.samples)
@@ -152,7 +152,9 @@ def servers_of(
 
 def growing(servers: tuple[ServerTrial, ...]) -> tuple[str, ...]:
     """Names of the replicas whose lag grew."""
-    return tuple(one.instance for one in servers if one.lag is not None and one.lag.state is LagState.GROWING)
+    return tuple(
+        server.instance for server in servers if server.lag is not None and server.lag.state is LagState.GROWING
+    )
 
 
 def _named(lag: LagSeries | None, trial_id: str) -> LagSeries | None:
@@ -175,7 +177,7 @@ def _committed(rows: pl.DataFrame, writing: set[str], duration_s: float) -> tupl
 
 def _host(rows: pl.DataFrame, replication: pl.DataFrame | None, name: str) -> str | None:
     tables = [rows] if replication is None else [rows, replication.filter(pl.col("instance") == name)]
-    return next((str(one["host"][0]) for one in tables if one.height), None)
+    return next((str(table["host"][0]) for table in tables if table.height), None)
 
 
 def _response(durations: DurationRows | None, instance: str, types: set[str] | None) -> SparseHistogram | None:
@@ -196,7 +198,7 @@ def _errors(errors: pl.DataFrame | None, instance: str) -> int:
 
 def _outages_s(outcome: Outcome, instance: str) -> tuple[float, ...]:
     end_s = None if outcome.account is None else outcome.account.duration_s
-    own = (one for one in outcome.outages if one.instance == instance)
+    own = (outage for outage in outcome.outages if outage.instance == instance)
     return tuple(max((one.to_s if one.to_s is not None else end_s or one.from_s) - one.from_s, 0.0) for one in own)
 
 

@@ -115,7 +115,7 @@ def resources_of(samples: Samples | None, environment: Environment) -> Resources
         if one.source in _SOURCES and not is_of_clients_machine(one, environment):
             sums[one.source, one.instance, one.metric].append(one)
     means = {key: mean_of_sums(found) for key, found in sums.items()}
-    replicas = [one.name for one in replicas_of(environment)]
+    replicas = [replica.name for replica in replicas_of(environment)]
     of_transactions = _without_appliers(samples, replicas)
     rates = _rates(means) | _counted(of_transactions, means) | _applied(samples)
     busy = _busy(means)
@@ -145,9 +145,9 @@ def _without_appliers(samples: Samples, replicas: Sequence[str]) -> Samples:
         return samples
     counted = set(COUNTERS) - {"innodb_buffer_pool_reads"}
     left = (
-        one
-        for one in samples.metrics
-        if one.instance not in replicas or not (one.metric in counted or one.metric.startswith("wait_"))
+        metric
+        for metric in samples.metrics
+        if metric.instance not in replicas or not (metric.metric in counted or metric.metric.startswith("wait_"))
     )
     return replace(samples, metrics=tuple(left))
 
@@ -227,9 +227,9 @@ def _operations(samples: Samples, means: Means) -> dict[str, float]:
 
 def _at(metrics: Iterable[MetricSamples]) -> Iterator[tuple[tuple[str, float], float]]:
     """Each sample with its server and time."""
-    for one in metrics:
-        for unix_s, value in zip(one.unix_s.tolist(), one.values.tolist(), strict=True):
-            yield (one.instance, unix_s), value
+    for metric in metrics:
+        for unix_s, value in zip(metric.unix_s.tolist(), metric.values.tolist(), strict=True):
+            yield (metric.instance, unix_s), value
 
 
 def _waiters(samples: Samples, sums: Mapping[_Key, Sequence[MetricSum]]) -> dict[str, float]:
@@ -240,8 +240,8 @@ def _waiters(samples: Samples, sums: Mapping[_Key, Sequence[MetricSum]]) -> dict
             totals[metric] = totals.get(metric, 0.0) + sum(one.total for one in found)
     if not totals:
         return {}
-    times = len({at for one in samples.metrics if one.source == "waits" for at in one.unix_s.tolist()})
-    largest = sorted(totals.items(), key=lambda one: -one[1])
+    times = len({at for metric in samples.metrics if metric.source == "waits" for at in metric.unix_s.tolist()})
+    largest = sorted(totals.items(), key=lambda item: -item[1])
     return {metric.removeprefix(_WAITERS): total / times for metric, total in largest}
 
 
@@ -256,9 +256,11 @@ _USED = re.compile(r"network_(.+)_used_ratio")
 _BYTES = re.compile(r"network_(.+)_(?:received|sent)_bytes_per_s")
 
 
-def is_of_clients_machine(one: MetricSum, environment: Environment) -> bool:
+def is_of_clients_machine(metric_sum: MetricSum, environment: Environment) -> bool:
     """Whether a sample is of a machine that only the client has, which says nothing about the server."""
-    return one.source == "host" and one.host == one.driver and not environment.client.on_server_host
+    return (
+        metric_sum.source == "host" and metric_sum.host == metric_sum.driver and not environment.client.on_server_host
+    )
 
 
 def link_utilisation(sums: Iterable[MetricSum], environment: Environment) -> Iterator[tuple[str, float]]:

@@ -84,7 +84,7 @@ class Samples:
         """The same without those of a whole machine, which systems that take turns share."""
         return Samples(
             tuple(one for one in self.sums if one.source != "host"),
-            tuple(one for one in self.metrics if one.source != "host"),
+            tuple(metric for metric in self.metrics if metric.source != "host"),
         )
 
     def mean(self, metric: str, source: str | None = None) -> float | None:
@@ -99,7 +99,7 @@ class Samples:
 
     def of(self, sources: Collection[str], metrics: Collection[str]) -> list[MetricSamples]:
         """The samples of some metrics."""
-        return [one for one in self.metrics if one.source in sources and one.metric in metrics]
+        return [metric for metric in self.metrics if metric.source in sources and metric.metric in metrics]
 
     def rates(self, sources: Collection[str], metrics: Collection[str] | None = None) -> Iterator[CounterRate]:
         """How much counters rose in each second. One that fell was started again, and is left out.
@@ -109,11 +109,11 @@ class Samples:
             metrics: Only these; None for all.
         """
         counters: dict[tuple[str, str], list[MetricSamples]] = defaultdict(list)
-        for one in self.metrics:
-            if one.source in sources and (metrics is None or one.metric in metrics):
-                counters[one.instance, one.metric].append(one)
-        for (instance, metric), found in counters.items():
-            unix_s, values = joined(found)
+        for samples in self.metrics:
+            if samples.source in sources and (metrics is None or samples.metric in metrics):
+                counters[samples.instance, samples.metric].append(samples)
+        for (instance, metric), counter in counters.items():
+            unix_s, values = joined(counter)
             elapsed_s = float(unix_s[-1] - unix_s[0])
             if elapsed_s > 0 and np.diff(values).min() >= 0:
                 yield CounterRate(instance, metric, float(values[-1] - values[0]) / elapsed_s)
@@ -121,7 +121,7 @@ class Samples:
 
 def joined(metrics: Sequence[MetricSamples]) -> tuple[Series, Series]:
     """When samples of several places were taken, and their values, in the order of time."""
-    unix_s, values = (np.concatenate([one[place] for one in metrics]) for place in (-2, -1))
+    unix_s, values = (np.concatenate([metric[place] for metric in metrics]) for place in (-2, -1))
     order = np.argsort(unix_s, kind="stable")
     return unix_s[order], values[order]
 
@@ -140,7 +140,7 @@ class Telemetry:
 
     def of(self, source: str, metrics: Collection[str]) -> list[MetricSamples]:
         """The samples of some metrics of a source, of the whole trial."""
-        return [one for one in self.metrics if one.source == source and one.metric in metrics]
+        return [metric for metric in self.metrics if metric.source == source and metric.metric in metrics]
 
 
 def telemetry_of(table: pl.DataFrame | None, measured: pl.DataFrame, account: EngineAccount | None) -> Telemetry:
@@ -277,15 +277,15 @@ class MachineSeconds:
 
 def machine_of_round(sides: Sequence[MachineSeconds]) -> MachineSeconds:
     """The machine of a round in which systems took turns: what all of them used and waited for."""
-    first, seconds = sides[0], min(one.server_cpu_s.size for one in sides)
+    first, seconds = sides[0], min(side.server_cpu_s.size for side in sides)
     sums = {
-        name: np.sum([getattr(one, name)[:seconds] for one in sides], axis=0)
+        name: np.sum([getattr(side, name)[:seconds] for side in sides], axis=0)
         for name in ("server_cpu_s", "server_wait_s", "client_cpu_s", "client_wait_s")
     }
     return replace(
         first,
-        in_service=sum(one.in_service for one in sides),
-        throughput_tps=sum(one.throughput_tps for one in sides),
+        in_service=sum(side.in_service for side in sides),
+        throughput_tps=sum(side.throughput_tps for side in sides),
         free_ratio=first.free_ratio[:seconds],
         steal_ratio=first.steal_ratio[:seconds],
         frequency_hz=first.frequency_hz[:seconds],
@@ -320,7 +320,7 @@ def machine_seconds(
         return None
     began_unix_s = account.started_unix_s + float(measured["from_s"].to_numpy().min())
     servers = samples.of(["process"], _SERVER)
-    hosts = {one.host for one in servers}
+    hosts = {server.host for server in servers}
     if len(hosts) != 1:
         return None
     (host,) = hosts
@@ -360,11 +360,11 @@ def _by_second(
 ) -> dict[str, Series]:
     """The sum over places of each metric in each second, and of metrics that are called the same here."""
     places: dict[tuple[str, str, str], list[MetricSamples]] = defaultdict(list)
-    for one in samples:
-        places[one.driver, one.instance, one.metric].append(one)
+    for sample in samples:
+        places[sample.driver, sample.instance, sample.metric].append(sample)
     found: dict[str, Series] = {}
-    for (_, _, metric), own in places.items():
-        unix_s, values = joined(own)
+    for (_, _, metric), place in places.items():
+        unix_s, values = joined(place)
         second = np.ceil(unix_s - began_unix_s - LATE_S).astype(np.int64) - 1
         inside = (second >= 0) & (second < seconds)
         if not inside.any():

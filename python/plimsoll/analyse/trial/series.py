@@ -87,7 +87,7 @@ def series_of(
         response_ms_p99=p99_ms_of_points(durations, each=each, count=count),
         window_from_s=counts.first * interval_s,
         window_to_s=(counts.last + 1) * interval_s,
-        stretches=tuple(Stretch(from_s=one.from_s, to_s=one.to_s, kind="stall") for one in stalls),
+        stretches=tuple(Stretch(from_s=stall.from_s, to_s=stall.to_s, kind="stall") for stall in stalls),
     )
 
 

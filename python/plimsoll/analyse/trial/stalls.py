@@ -81,25 +81,26 @@ def find_stalls(
         service: Service times of what completed; None where they are not known.
         connections: That the load had.
     """
-    length_s = sum(one.length_s for one in intervals)
-    rate_tps = sum(one.completed for one in intervals) / length_s if length_s > 0 else 0.0
+    length_s = sum(interval.length_s for interval in intervals)
+    rate_tps = sum(interval.completed for interval in intervals) / length_s if length_s > 0 else 0.0
     stretches = list(_stretches(intervals, _QUIET_RATIO * rate_tps))
     if _is_coincidence(stretches, service, connections, length_s):
         return ()
     chance = _CHANCE / max(len(intervals), 1)
     return tuple(
-        one
-        for one in stretches
-        if chance_of_at_most(one.completed, rate_tps * one.length_s) < chance and not _is_usual(one.length_s, service)
+        stretch
+        for stretch in stretches
+        if chance_of_at_most(stretch.completed, rate_tps * stretch.length_s) < chance
+        and not _is_usual(stretch.length_s, service)
     )
 
 
 def _stretches(intervals: Iterable[SeenInterval], quiet_tps: float) -> Iterator[Stall]:
     stretch: Stall | None = None
-    for one in intervals:
-        if one.completed <= quiet_tps * one.length_s and one.is_wanted:
-            begun = stretch or Stall(from_s=one.from_s, to_s=one.from_s, completed=0)
-            stretch = replace(begun, to_s=one.to_s, completed=begun.completed + one.completed)
+    for interval in intervals:
+        if interval.completed <= quiet_tps * interval.length_s and interval.is_wanted:
+            begun = stretch or Stall(from_s=interval.from_s, to_s=interval.from_s, completed=0)
+            stretch = replace(begun, to_s=interval.to_s, completed=begun.completed + interval.completed)
         elif stretch is not None:
             yield stretch
             stretch = None
@@ -122,13 +123,13 @@ def _is_coincidence(
     if service is None or connections < _CONNECTIONS_NEEDED or not stretches:
         return False
     times_s = service.middles_ns() / 1e9
-    is_slow = times_s >= min(one.length_s for one in stretches)
+    is_slow = times_s >= min(stretch.length_s for stretch in stretches)
     slow_ratio = min(float(service.counts[is_slow] @ times_s[is_slow]) / (connections * length_s), 1.0)
     is_caught = service.counts[is_slow].sum() <= _CAUGHT_TIMES * connections * len(stretches)
     if is_caught and len(stretches) < _STRETCHES_NEEDED:
         return False
     expected_s = length_s * slow_ratio**connections
-    return expected_s >= _COINCIDENCE_RATIO * sum(one.length_s for one in stretches)
+    return expected_s >= _COINCIDENCE_RATIO * sum(stretch.length_s for stretch in stretches)
 
 
 _AGE_RATIO = 0.5
@@ -226,9 +227,11 @@ def as_one_replica(
         return intervals, durations, outages
     renamed = pl.when(pl.col("instance").is_in(list(names))).then(pl.lit(REPLICAS)).otherwise(pl.col("instance"))
     if durations is not None:
-        instances = [REPLICAS if one in names else one for one in durations.instances]
+        instances = [REPLICAS if instance in names else instance for instance in durations.instances]
         durations = replace(durations, instances=np.array(instances, dtype=object))
-    together = [one.model_copy(update={"instance": REPLICAS}) if one.instance in names else one for one in outages]
+    together = [
+        outage.model_copy(update={"instance": REPLICAS}) if outage.instance in names else outage for outage in outages
+    ]
     return intervals.with_columns(renamed.alias("instance")), durations, together
 
 
@@ -251,7 +254,8 @@ def _under_way(durations: DurationRows | None) -> dict[tuple[str, int], tuple[fl
 
 def _is_out(outages: Sequence[OutageRecord], instance: str, from_s: float, to_s: float) -> bool:
     return any(
-        one.instance == instance and one.from_s < to_s and (one.to_s is None or one.to_s > from_s) for one in outages
+        outage.instance == instance and outage.from_s < to_s and (outage.to_s is None or outage.to_s > from_s)
+        for outage in outages
     )
 
 
@@ -326,11 +330,11 @@ def quiet_of(
     for instance, intervals in seen.items():
         window, after = intervals[counts.first : counts.last + 1], intervals[counts.last + 1 :]
         named = instance if len(seen) > 1 else None
-        stalls += [replace(one, instance=named) for one in find_stalls(window, service, connections)]
+        stalls += [replace(find_stall, instance=named) for find_stall in find_stalls(window, service, connections)]
         if (since_s := silent_from_s(window, after, service, connections)) is not None:
             silences.append(Silence(instance=instance, from_s=since_s))
     return Quiet(
         stalls=tuple(stalls),
-        stalled_ratio=sum(one.length_s for one in stalls) / (counts.duration_s * max(len(seen), 1)),
+        stalled_ratio=sum(stall.length_s for stall in stalls) / (counts.duration_s * max(len(seen), 1)),
         silence=silences[0] if silences else None,
     )

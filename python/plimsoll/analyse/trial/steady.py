@@ -221,7 +221,9 @@ def innodb_series(
             instances[one.metric, one.instance].append(np.stack((second[inside], one.values[inside]), axis=1))
     found = {}
     for name, least in _LEAST.items():
-        series = [_filled(np.concatenate(one), seconds) for (metric, _), one in instances.items() if metric == name]
+        series = [
+            _filled(np.concatenate(instance), seconds) for (metric, _), instance in instances.items() if metric == name
+        ]
         known = [one for one in series if one is not None]
         if known and len(known) == len(series):
             total = np.sum([np.diff(one) if name in _COUNTERS else one[1:] for one in known], axis=0)

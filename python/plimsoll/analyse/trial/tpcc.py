@@ -66,7 +66,7 @@ def tpcc_figures(trials: Sequence[TrialSummary], types: Sequence[TypeTotal]) -> 
 
 def totals_of(trials: Sequence[TrialSummary]) -> tuple[TypeTotal, ...]:
     """Each type of transaction of the trials of a cell."""
-    return type_totals([one.types for one in trials], beside=beside(trials))
+    return type_totals([trial.types for trial in trials], beside=beside(trials))
 
 
 def beside(trials: Sequence[TrialSummary]) -> tuple[str, ...]:
@@ -91,14 +91,14 @@ def tpcc_deviations(trials: Sequence[TrialSummary]) -> tuple[Deviation, ...]:
     if not is_tpcc(trials):
         return ()
     cells: dict[tuple[str, tuple[bool, float]], list[TrialSummary]] = {}
-    for one in trials:
-        cells.setdefault((one.trial.system.name, one.trial.level.order), []).append(one)
+    for trial in trials:
+        cells.setdefault((trial.trial.system.name, trial.trial.level.order), []).append(trial)
     first = trials[0].trial
     return deviations(
         first.workload.options,
-        connections=tuple(sorted({one.trial.level.connections for one in trials})),
-        instances=max(one.trial.system.instances for one in trials),
-        is_at_rates=any(one.trial.level.kind.is_at_rate for one in trials),
+        connections=tuple(sorted({trial.trial.level.connections for trial in trials})),
+        instances=max(trial.trial.system.instances for trial in trials),
+        is_at_rates=any(trial.trial.level.kind.is_at_rate for trial in trials),
         is_ours=first.origin.kind == "measured",
         measured=_measured(trials, list(cells.values())),
     )
@@ -108,32 +108,32 @@ def _measured(trials: Sequence[TrialSummary], cells: Sequence[Sequence[TrialSumm
     totals = [totals_of(cell) for cell in cells]
     figures = [one for one in map(tpcc_figures, cells, totals) if one is not None]
     shares: dict[str, float] = {}
-    for demand in (demand for one in figures for demand in one.types if demand.share_ratio is not None):
+    for demand in (demand for figure in figures for demand in figure.types if demand.share_ratio is not None):
         shares[demand.name] = min(shares.get(demand.name, 1.0), demand.share_ratio or 0.0)
     slow_ms: dict[str, float] = {}
     for total in (total for of_cell in totals for total in of_cell):
         if (p90 := total.response_ms.p90) is not None:
             slow_ms[total.name] = max(slow_ms.get(total.name, 0.0), p90)
-    lengths_s = [one.counts.duration_s for one in trials if one.counts is not None]
-    per_warehouse = [one.notpm_per_warehouse for one in figures if one.notpm_per_warehouse is not None]
+    lengths_s = [trial.counts.duration_s for trial in trials if trial.counts is not None]
+    per_warehouse = [figure.notpm_per_warehouse for figure in figures if figure.notpm_per_warehouse is not None]
     return Measured(
         duration_s=min(lengths_s, default=None),
-        isolations=frozenset(isolation for one in trials for isolation in _isolations(one)),
+        isolations=frozenset(isolation for trial in trials for isolation in _isolations(trial)),
         shares=shares,
         response_ms_p90=slow_ms,
         notpm_per_warehouse=max(per_warehouse, default=None),
     )
 
 
-def _isolations(one: TrialSummary) -> Iterator[str]:
+def _isolations(trial_summary: TrialSummary) -> Iterator[str]:
     """What the servers' own setting is, as they call it."""
-    for instance in one.environment.instances:
+    for instance in trial_summary.environment.instances:
         found = (instance.variables.get(name) for name in _ISOLATION_VARIABLES)
         yield from (value for value in found if value)
 
 
 def _demands(totals: Mapping[str, TypeTotal]) -> Iterator[TypeDemands]:
-    of_five = sum(one.completed_count for name, one in totals.items() if name in TYPES)
+    of_five = sum(total.completed_count for name, total in totals.items() if name in TYPES)
     for name in (*TYPES, DELIVERY_DEFERRED):
         if (one := totals.get(name)) is None:
             continue

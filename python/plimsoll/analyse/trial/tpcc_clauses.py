@@ -276,8 +276,8 @@ def _of_transactions(options: Mapping[str, Any], measured: Measured) -> Iterator
 
 
 def _of_quirks(options: Mapping[str, Any]) -> Iterator[Deviation]:
-    for one in quirks_of(str(options.get("quirks"))):
-        yield Deviation(clause=one.clause, chosen=one.chosen, asked=one.asked)
+    for quirk in quirks_of(str(options.get("quirks"))):
+        yield Deviation(clause=quirk.clause, chosen=quirk.chosen, asked=quirk.asked)
 
 
 def _planned_shares(options: Mapping[str, Any]) -> dict[str, float]:

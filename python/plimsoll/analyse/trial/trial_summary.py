@@ -389,16 +389,16 @@ def p99_ms(trial: TrialSummary) -> float | None:
     return None if "p99" in found.lower_bounds else found.p99
 
 
-def left_ratio(one: TrialSummary) -> float | None:
+def left_ratio(trial_summary: TrialSummary) -> float | None:
     """The share of the arrivals of a window that are left over at its end, below 1; None where it is not known.
 
     Recordings without what was in flight (older ones) tell it for the whole load, warm-up and its backlog included.
     """
-    counts, account = one.counts, one.outcome.account
+    counts, account = trial_summary.counts, trial_summary.outcome.account
     if counts is None:
         return None
-    response = one.histograms.get("response")
-    if one.unfinished_count is not None and response is not None:
+    response = trial_summary.histograms.get("response")
+    if trial_summary.unfinished_count is not None and response is not None:
         at_end, before = response.in_flight, response.in_flight_before
         left = (0 if at_end is None else at_end.total) - (0 if before is None else before.total)
         offered = counts.completed + counts.failed + counts.dropped + left
@@ -416,9 +416,11 @@ _Recording = TypeVar("_Recording", bound=RecordingLike)
 def counting(recordings: Sequence[_Recording]) -> tuple[list[_Recording], list[tuple[_Recording, str]]]:
     """The recordings that count, and those that were replaced, each with the id of the trial that did it."""
     by = {
-        one.trial.repeats: one.trial.trial_id
-        for one in recordings
-        if one.trial.repeats is not None and one.outcome.verdict is Verdict.COMPLETE
+        recording.trial.repeats: recording.trial.trial_id
+        for recording in recordings
+        if recording.trial.repeats is not None and recording.outcome.verdict is Verdict.COMPLETE
     }
-    count = [one for one in recordings if one.trial.trial_id not in by]
-    return count, [(one, by[one.trial.trial_id]) for one in recordings if one.trial.trial_id in by]
+    count = [recording for recording in recordings if recording.trial.trial_id not in by]
+    return count, [
+        (recording, by[recording.trial.trial_id]) for recording in recordings if recording.trial.trial_id in by
+    ]

@@ -150,7 +150,7 @@ def type_totals(trials: Sequence[dict[str, TypeCounts]], *, beside: Collection[s
         _total(name, [types[name] for types in trials if name in types], 0 if name in beside else completed)
         for name in names
     )
-    return tuple(sorted(totals, key=lambda one: (-one.completed_count, one.name)))
+    return tuple(sorted(totals, key=lambda total: (-total.completed_count, total.name)))
 
 
 def error_totals(counts: Iterable[ErrorCounts]) -> tuple[ErrorTotal, ...]:
@@ -162,30 +162,30 @@ def error_totals(counts: Iterable[ErrorCounts]) -> tuple[ErrorTotal, ...]:
 def summed(counts: Iterable[ErrorCounts]) -> ErrorCounts:
     """All together."""
     total: Counter[tuple[str, int]] = Counter()
-    for one in counts:
-        total.update(one)
+    for count in counts:
+        total.update(count)
     return dict(total)
 
 
 def _total(name: str, counts: Sequence[TypeCounts], completed_of_all: int) -> TypeTotal:
-    completed = sum(one.completed for one in counts)
-    duration_s = sum(one.duration_s for one in counts)
-    runs = [(one.response, one.stated_ms) for one in counts if one.completed or one.stated_ms]
+    completed = sum(count.completed for count in counts)
+    duration_s = sum(count.duration_s for count in counts)
+    runs = [(count.response, count.stated_ms) for count in counts if count.completed or count.stated_ms]
     return TypeTotal(
         name=name,
         completed_count=completed,
-        failed_count=sum(one.failed for one in counts),
+        failed_count=sum(count.failed for count in counts),
         throughput_tps=completed / duration_s if duration_s else None,
-        retries_count=_sum_of_known(one.retries for one in counts),
-        rolled_back_count=_sum_of_known(one.rolled_back for one in counts),
-        errors=error_totals(one.errors for one in counts),
+        retries_count=_sum_of_known(count.retries for count in counts),
+        rolled_back_count=_sum_of_known(count.rolled_back for count in counts),
+        errors=error_totals(count.errors for count in counts),
         completed_ratio=completed / completed_of_all if completed_of_all else None,
         response_ms=durations_of_runs(runs),
     )
 
 
 def _sum_of_known(counts: Iterable[int | None]) -> int | None:
-    known = [one for one in counts if one is not None]
+    known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 

@@ -201,8 +201,8 @@ class RayProcess:
 
     def close_far_ends(self) -> None:
         """Closes what was handed on."""
-        for one in self.far_ends:
-            os.close(one)
+        for far_end in self.far_ends:
+            os.close(far_end)
         self.far_ends = ()
 
     def close(self) -> None:
@@ -252,7 +252,7 @@ def _refuse_missing() -> None:
         installed = version("ray")
     except PackageNotFoundError:
         raise HostError(f"Ray is not installed here: {_INSTALL_CURE}") from None
-    if tuple(int(one) for one in installed.split(".")[:2]) < _RAY_OLDEST:
+    if tuple(int(part) for part in installed.split(".")[:2]) < _RAY_OLDEST:
         raise HostError(f"Ray {installed} is too old, {_RAY_OLDEST[0]}.{_RAY_OLDEST[1]} is needed: {_INSTALL_CURE}")
     if find_spec("grpc") is None:
         raise HostError(f"Ray's client is not installed here: {_INSTALL_CURE}")

@@ -192,10 +192,10 @@ async def _asked(reference: Any) -> Any:
     return await reference
 
 
-async def _feed(actor: Any, told: asyncio.StreamReader) -> None:
+async def _feed(actor: Any, stream_reader: asyncio.StreamReader) -> None:
     """Passes on what the engine is told, in order: each call is answered before the next one."""
     with contextlib.suppress(RayError):  # whoever reads learns of it too
-        while data := await told.read(CHUNK_BYTES):
+        while data := await stream_reader.read(CHUNK_BYTES):
             await actor.write.remote(data)
         await actor.end_input.remote()
 

@@ -235,15 +235,15 @@ class MysqldReader:
         return samples + [Sample("waits", metric, value) for metric, value in waits_ms.items()]
 
 
-def _variable_of(one: Exposed) -> str | None:
+def _variable_of(exposed: Exposed) -> str | None:
     """The status variable that a sample is of; None for one that is not recorded."""
-    if one.name in _LABELLED:
-        label, begin = _LABELLED[one.name]
-        variable = begin + one.labels.get(label, "")
-    elif one.name in _RENAMED:
-        variable = _RENAMED[one.name]
-    elif one.name.startswith(_STATUS):
-        variable = one.name.removeprefix(_STATUS)
+    if exposed.name in _LABELLED:
+        label, begin = _LABELLED[exposed.name]
+        variable = begin + exposed.labels.get(label, "")
+    elif exposed.name in _RENAMED:
+        variable = _RENAMED[exposed.name]
+    elif exposed.name.startswith(_STATUS):
+        variable = exposed.name.removeprefix(_STATUS)
     else:
         return None
     return variable if _VARIABLE.fullmatch(variable) else None

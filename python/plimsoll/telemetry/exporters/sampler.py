@@ -143,7 +143,7 @@ class ExporterSampler(Sampler):
         if is_first:  # until the second page it is known what others sample
             of_server = None
         samples = [*(of_host or ()), *(one for one in of_server or () if one.metric not in self._first_hand)]
-        self._sources |= dict.fromkeys(one.source for one in samples)
+        self._sources |= dict.fromkeys(sample.source for sample in samples)
         return samples
 
     def facts(self) -> ExporterFacts:
@@ -176,13 +176,13 @@ def placed_exporters(instances: Sequence[Exporting], first_hand: Mapping[str, Co
     """
     return [
         Placed(
-            sampler=ExporterSampler(exporter, one.name, first_hand[one.name]),
-            host="" if one.is_here is None else one.target.host or "",
-            instance=one.name,
+            sampler=ExporterSampler(exporter, instance.name, first_hand[instance.name]),
+            host="" if instance.is_here is None else instance.target.host or "",
+            instance=instance.name,
         )
-        for one in instances
-        if not one.is_here
-        for exporter in one.exporters
+        for instance in instances
+        if not instance.is_here
+        for exporter in instance.exporters
     ]
 
 
@@ -190,13 +190,13 @@ def exporter_facts(instances: Sequence[Exporting], placed: Sequence[Placed]) -> 
     """What was read from each exporter, and why others were left alone."""
     unused = (
         ExporterFacts(
-            instance=one.name,
+            instance=instance.name,
             url=shown_url(exporter.url),
             interval_s=exporter.interval_s,
             unused=ON_THIS_MACHINE,
         )
-        for one in instances
-        if one.is_here
-        for exporter in one.exporters
+        for instance in instances
+        if instance.is_here
+        for exporter in instance.exporters
     )
     return (*(one.sampler.facts() for one in placed if isinstance(one.sampler, ExporterSampler)), *unused)
