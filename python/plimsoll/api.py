@@ -79,13 +79,13 @@ class Study:
     """
 
     def __init__(self, path: Path, *, whole: bool = False, unplanned: bool = False) -> None:
-        plan, found = read_plan(path), read_study(path)
+        plan, study_recordings = read_plan(path), read_study(path)
         self.path = path
         self._planned = None if plan is None else {trial.trial_id for trial in plan.trials}
-        chosen = found if unplanned else of_plan(plan, found)
+        chosen = study_recordings if unplanned else of_plan(plan, study_recordings)
         self.recordings: tuple[Recording, ...] = chosen.recordings
         self._whole = whole
-        self._left_out = {one.trial_id: one.reason for one in chosen.damaged}
+        self._left_out = {recording.trial_id: recording.reason for recording in chosen.damaged}
         for trial_id, reason in self._left_out.items():
             _warn(trial_id, reason)
 
@@ -105,7 +105,9 @@ class Study:
     @cached_property
     def intervals(self) -> pl.DataFrame:
         """One row for each complete trial, instance, interval (second) and transaction type."""
-        return self._stacked(INTERVAL_COLUMNS, lambda one: interval_table([one], self._planned, whole=self._whole))
+        return self._stacked(
+            INTERVAL_COLUMNS, lambda recording: interval_table([recording], self._planned, whole=self._whole)
+        )
 
     @cached_property
     def percentiles(self) -> pl.DataFrame:
@@ -115,12 +117,16 @@ class Study:
     @cached_property
     def telemetry(self) -> pl.DataFrame:
         """One row for each complete trial, sample and metric."""
-        return self._stacked(TELEMETRY_COLUMNS, lambda one: telemetry_table(one, self._planned, whole=self._whole))
+        return self._stacked(
+            TELEMETRY_COLUMNS, lambda recording: telemetry_table(recording, self._planned, whole=self._whole)
+        )
 
     @cached_property
     def replication(self) -> pl.DataFrame:
         """One row for each complete trial, replica and interval: lag, stale reads, waits."""
-        return self._stacked(REPLICATION_COLUMNS, lambda one: replication_table(one, self._planned, whole=self._whole))
+        return self._stacked(
+            REPLICATION_COLUMNS, lambda recording: replication_table(recording, self._planned, whole=self._whole)
+        )
 
     @cached_property
     def cells(self) -> pl.DataFrame:
@@ -139,8 +145,8 @@ class Study:
 
     def table(self, name: str) -> pl.DataFrame:
         """The table of a name, one of `COLUMNS`."""
-        found: pl.DataFrame = getattr(self, name)
-        return found
+        frame: pl.DataFrame = getattr(self, name)
+        return frame
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -185,9 +191,9 @@ class Study:
         """
         level = Level(connections=connections or 0, rate_tps=rate_tps)
         for curve in self.curves:
-            found = curve.cell_at(level) if (curve.system, curve.workload) == (system, workload) else None
-            if found is not None:
-                return found
+            cell = curve.cell_at(level) if (curve.system, curve.workload) == (system, workload) else None
+            if cell is not None:
+                return cell
         raise KeyError((system, workload, connections if rate_tps is None else rate_tps))
 
     @cached_property
@@ -212,10 +218,10 @@ class Study:
         sound = [recording for recording in self.recordings if recording.trial.trial_id not in self._left_out]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             results: Sequence[_Row | RecordError] = list(pool.map(attempt, sound))
-        for one, result in zip(sound, results, strict=True):
+        for sound_recording, result in zip(sound, results, strict=True):
             if isinstance(result, RecordError):
-                self._left_out[one.trial.trial_id] = str(result)
-                _warn(one.trial.trial_id, str(result))
+                self._left_out[sound_recording.trial.trial_id] = str(result)
+                _warn(sound_recording.trial.trial_id, str(result))
             else:
                 yield result
 

@@ -46,7 +46,7 @@ def compare_clocks(asked_unix_ns: Callable[[], int]) -> ClockOffset:
     Args:
         asked_unix_ns: Asks the other machine for its wall clock, nanoseconds since 1970. What it raises is raised.
     """
-    return min((_exchange(asked_unix_ns) for _ in range(EXCHANGES)), key=lambda one: one.round_trip_ns)
+    return min((_exchange(asked_unix_ns) for _ in range(EXCHANGES)), key=lambda offset: offset.round_trip_ns)
 
 
 def _exchange(asked_unix_ns: Callable[[], int]) -> ClockOffset:

@@ -119,11 +119,11 @@ def remove_left(parents: Iterable[Path]) -> tuple[Path, ...]:
     Returns:
         The folders that were removed.
     """
-    found: dict[Path, None] = {}
+    candidates: dict[Path, None] = {}
     for parent in parents:
         with contextlib.suppress(OSError):
-            found |= {path: None for path in sorted(parent.resolve().iterdir()) if _NAME.fullmatch(path.name)}
-    return tuple(path for path in found if _removed_left(path))
+            candidates |= {path: None for path in sorted(parent.resolve().iterdir()) if _NAME.fullmatch(path.name)}
+    return tuple(path for path in candidates if _removed_left(path))
 
 
 def _removed_left(path: Path) -> bool:

@@ -162,10 +162,10 @@ def parse_percent(text: str) -> float:
     >>> parse_percent("5%"), parse_percent("2.5 %")
     (0.05, 0.025)
     """
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?) ?%", text, re.ASCII)
-    if found is None:
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?) ?%", text, re.ASCII)
+    if match is None:
         raise SpecError(f'must be a number with a percent sign, such as "5%", is {text!r}')
-    return float(Decimal(found[1]) / 100)
+    return float(Decimal(match[1]) / 100)
 
 
 def parse_growth(text: str) -> float:
@@ -180,11 +180,11 @@ def parse_growth(text: str) -> float:
     >>> parse_growth("30%/y"), round(parse_growth("2%/mo"), 4), parse_growth("0")
     (0.3, 0.2682, 0.0)
     """
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?) ?% ?/ ?(y|year|mo|month)", text.strip(), re.ASCII)
-    if found is None and text.strip() != "0":
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?) ?% ?/ ?(y|year|mo|month)", text.strip(), re.ASCII)
+    if match is None and text.strip() != "0":
         raise SpecError(f"must be a growth such as 30%/y, 2%/mo or 0, is {_shortened(text)}")
-    share = Decimal(found[1]) / 100 if found else Decimal(0)
-    if found and found[2].startswith("m"):
+    share = Decimal(match[1]) / 100 if match else Decimal(0)
+    if match and match[2].startswith("m"):
         share = (1 + share) ** 12 - 1
     if share > _GROWTH_MAX:
         raise SpecError(f"must be at most 9900%/y, is {_shortened(text)}")
@@ -206,4 +206,6 @@ def printable(text: str) -> str:
     >>> print(printable("a\x1b[31mb"))
     a\x1b[31mb
     """
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )

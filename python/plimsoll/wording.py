@@ -58,8 +58,8 @@ def capitalised(text: str, names: Iterable[str]) -> str:
 def changes_words(changes: Sequence[tuple[str, str, str]]) -> str:
     """The first few changes, as (name, before, after), and how many more there are."""
     rest = len(changes) - _CHANGES_MAX
-    told = [f"{what} from {shortened(old)} to {shortened(new)}" for what, old, new in changes[:_CHANGES_MAX]]
-    words = told + ([f"{rest} more"] if rest > 0 else [])
+    phrases = [f"{what} from {shortened(old)} to {shortened(new)}" for what, old, new in changes[:_CHANGES_MAX]]
+    words = phrases + ([f"{rest} more"] if rest > 0 else [])
     return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else "".join(words)
 
 

@@ -207,8 +207,8 @@ def _figures(
 
 def _asked_count(planned: Sequence[PlannedLike]) -> int:
     """How many questions the plan of a study asks that goes on until they are decided."""
-    systems, workloads = {one.system for one in planned}, {one.workload for one in planned}
-    levels = {one.level.order: one.level for one in planned}
+    systems, workloads = {trial.system for trial in planned}, {trial.workload for trial in planned}
+    levels = {trial.level.order: trial.level for trial in planned}
     return len(questions(sorted(systems), sorted(workloads), list(levels.values()))) if planned else 0
 
 
@@ -286,7 +286,7 @@ def _stalls(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
     for workload in dict.fromkeys(trial.trial.workload.name for trial in trials):
         stalled = [trial for trial in trials if trial.trial.workload.name == workload and trial.quiet.stalls]
         if stalled:
-            worst = max(stalled, key=lambda one: one.quiet.stalled_ratio)
+            worst = max(stalled, key=lambda trial: trial.quiet.stalled_ratio)
             seen = stall_of(worst)
             yield found(
                 "stalled",
@@ -329,11 +329,13 @@ def read_trials(
     """
     recordings, replaced = counting(recordings)
     trials, missing = _reduce(recordings)
-    missing += [_missing(one, f"{REPLACED} {by}").model_copy(update={"replaced_by": by}) for one, by in replaced]
+    missing += [
+        _missing(recording, f"{REPLACED} {by}").model_copy(update={"replaced_by": by}) for recording, by in replaced
+    ]
     trials, environments = apart(trials)
     missing += _damaged(damaged, planned)
     missing += never_ran(
-        planned, {recording.trial.trial_id for recording in recordings} | {one.trial_id for one in missing}
+        planned, {recording.trial.trial_id for recording in recordings} | {trial.trial_id for trial in missing}
     )
     return trials, missing, list(environments)
 
@@ -366,12 +368,12 @@ def _summary_or_reason(recording: RecordingLike, points: int) -> TrialSummary | 
 
 def _damaged(damaged: Iterable[DamagedLike], planned: Iterable[PlannedLike]) -> Iterator[MissingTrial]:
     """What a damaged recording is of, the plan may still say."""
-    known = {one.trial_id: one for one in planned}
-    for one in damaged:
-        if one.trial_id in known:
-            yield missing_trial(known[one.trial_id], one.reason)
+    known = {trial.trial_id: trial for trial in planned}
+    for recording in damaged:
+        if recording.trial_id in known:
+            yield missing_trial(known[recording.trial_id], recording.reason)
         else:
-            yield MissingTrial(trial_id=one.trial_id, system="", workload="", reason=one.reason)
+            yield MissingTrial(trial_id=recording.trial_id, system="", workload="", reason=recording.reason)
 
 
 def _missing(recording: RecordingLike, reason: str) -> MissingTrial:

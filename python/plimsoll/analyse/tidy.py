@@ -124,7 +124,9 @@ TRIAL_COLUMNS: dict[str, pl.DataType] = {
 
 def trial_table(trials: Iterable[tuple[RecordingLike, TrialSummary | None]], planned: Planned) -> pl.DataFrame:
     """One row for each recording; figures are those of the measured window, and null where there is no summary."""
-    return pl.DataFrame([_trial_row(one, summary, planned) for one, summary in trials], schema=TRIAL_COLUMNS)
+    return pl.DataFrame(
+        [_trial_row(recording, summary, planned) for recording, summary in trials], schema=TRIAL_COLUMNS
+    )
 
 
 def interval_table(recordings: Iterable[RecordingLike], planned: Planned, *, whole: bool = False) -> pl.DataFrame:
@@ -168,8 +170,8 @@ def _state(window: Window | None) -> pl.Expr:
 
 def _without_gaps(intervals: pl.DataFrame, window: Window | None, interval_s: float) -> pl.DataFrame:
     """The rows with those of intervals in which nothing of a type ended, from the first interval to the last."""
-    found = intervals["interval"].to_numpy().astype(np.int64)
-    first, last = int(found.min()), int(found.max())
+    interval_numbers = intervals["interval"].to_numpy().astype(np.int64)
+    first, last = int(interval_numbers.min()), int(interval_numbers.max())
     if window is not None:
         first, last = min(first, window.first), max(last, window.last)
     times = intervals.group_by("interval").agg(pl.col("from_s").min(), pl.col("to_s").max())
@@ -199,9 +201,9 @@ def _response_times(histograms: pl.DataFrame | None) -> pl.DataFrame:
 
 def _response_row(row: Mapping[str, Any]) -> dict[str, Any]:
     buckets, counts = np.asarray(row["buckets"], dtype=np.int64), np.asarray(row["counts"], dtype=np.int64)
-    found = durations(SparseHistogram(buckets, counts, row["sum_ns"], row["max_ns"]))
+    response = durations(SparseHistogram(buckets, counts, row["sum_ns"], row["max_ns"]))
     key = {name: row[name] for name in _KEY}
-    return key | {f"response_ms_{name}": getattr(found, name) for name in ("mean", *_PERCENTILES, "max")}
+    return key | {f"response_ms_{name}": getattr(response, name) for name in ("mean", *_PERCENTILES, "max")}
 
 
 def _trial_row(recording: RecordingLike, summary: TrialSummary | None, planned: Planned) -> dict[str, Any]:
@@ -443,11 +445,11 @@ def _of_trial(summary: TrialSummary) -> Iterator[dict[str, Any]]:
 def _rows(transaction: str, measure: str, histogram: SparseHistogram) -> Iterator[dict[str, Any]]:
     if histogram.total == 0 and histogram.in_flight is None:
         return
-    found = statistics(histogram, {str(share): share for share in QUANTILES})
+    statistics_by_name = statistics(histogram, {str(share): share for share in QUANTILES})
     for quantile in (*QUANTILES, 1.0):
-        one = found.get("max" if quantile == 1.0 else str(quantile))
-        if one is not None:
-            yield _row(transaction, measure, quantile, one.ms, is_lower_bound=one.is_lower_bound)
+        statistic = statistics_by_name.get("max" if quantile == 1.0 else str(quantile))
+        if statistic is not None:
+            yield _row(transaction, measure, quantile, statistic.ms, is_lower_bound=statistic.is_lower_bound)
 
 
 def _stated(transaction: str, values_ms: Mapping[str, float]) -> Iterator[dict[str, Any]]:

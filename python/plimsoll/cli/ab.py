@@ -143,5 +143,5 @@ def ab(
 
 def _settings(written: Sequence[str]) -> list[dict[str, OptionValue]]:
     """The options of each side; an empty text for the defaults."""
-    parts = (option_values.settings(one) if one.strip() else [] for one in written)
+    parts = (option_values.settings(text) if text.strip() else [] for text in written)
     return [option_values.server_options(part, "--set") for part in parts]

@@ -160,7 +160,7 @@ def _run(text: str, spec: StudySpec, folder: Path, load: Load) -> tuple[StudyRes
     file = folder / STUDY_FILE
     file.write_text(text, encoding="utf-8")
     under = f"{spec.workload[0].name}, {counted(load.connections, 'connection')}"
-    names = [one.name for one in spec.system]
+    names = [system.name for system in spec.system]
     design = {"took_turns": spec.study.is_duet, "climbs": spec.study.climbs}
     say(plan_words(names, load=under, limit_s=load.limit_s, **design))
     with ab_display() as display:
@@ -251,10 +251,10 @@ class AbDisplay(StudyDisplay):
             super()._notice(event)
             return
         known = event.text[:-1] if event.is_over_budget else event.text
-        self._known = tuple(printable(one.partition(": ")[2]) for one in known)  # the workload has been told
+        self._known = tuple(printable(line.partition(": ")[2]) for line in known)  # the workload has been told
         if self._live is None:
             noun = counted(event.repetitions, repeat_noun(is_duet=event.is_duet))
-            self._print("\n".join(f"after {noun}: {one}" for one in self._known))
+            self._print("\n".join(f"after {noun}: {line}" for line in self._known))
 
     def _searched(self, event: SearchEvent) -> None:
         if event.type != "ramps_compared":
@@ -262,7 +262,7 @@ class AbDisplay(StudyDisplay):
         self._expect(event.remaining_s)
         self._known = tuple(map(printable, ramps_words(event)))
         if self._live is None:
-            self._print("\n".join(f"after {counted(event.pair_count, 'pair')}: {one}" for one in self._known))
+            self._print("\n".join(f"after {counted(event.pair_count, 'pair')}: {line}" for line in self._known))
 
     def _began(self, event: TrialBegan) -> None:
         super()._began(event)
@@ -277,7 +277,7 @@ class AbDisplay(StudyDisplay):
 
     def _picture(self) -> Group:
         left = f"; at most {format_duration(self._left_s)} left, Ctrl-C shows what is known" if self.has_begun else ""
-        known = (Text(one, style="bold") for one in self._known)
+        known = (Text(line, style="bold") for line in self._known)
         return Group(*known, Text(f"  {self._now}{left}"), Text(f"  {self._seen}"))
 
 

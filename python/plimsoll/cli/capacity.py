@@ -150,11 +150,11 @@ def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSett
                 raise
             is_cut = True
             display.ends("interrupted: what is known so far")
-    found = _answer(search)
-    _show(found, as_json=as_json)
+    answer = _answer(search)
+    _show(answer, as_json=as_json)
     if is_cut:
         return INTERRUPTED
-    return 0 if found.capacity_tps is not None and not found.is_disturbed else NO_RATE
+    return 0 if answer.capacity_tps is not None and not answer.is_disturbed else NO_RATE
 
 
 def _answer(search: TargetSearch) -> CapacityAnswer:
@@ -163,18 +163,18 @@ def _answer(search: TargetSearch) -> CapacityAnswer:
     from plimsoll.analyse.study.capacity_model import CapacityAnswer
     from plimsoll.guide.warnings import search_doubts
 
-    found = search.so_far
+    so_far = search.so_far
     doubts = search_doubts(search.recordings, search.record)
-    facts = {name: getattr(found, name) for name in type(found).model_fields}
+    facts = {name: getattr(so_far, name) for name in type(so_far).model_fields}
     if doubts.is_disturbed:
         facts["high"] = None  # a disturbance lowers what is found
     return CapacityAnswer(
         **facts,
-        connections=found.rate_connections,
+        connections=so_far.rate_connections,
         warnings=doubts.warnings,
         disturbance=doubts.disturbance,
         is_disturbed=doubts.is_disturbed,
-        grade=Grade.UNKNOWN if found.capacity_tps is None or doubts.is_disturbed else Grade.INDICATED,
+        grade=Grade.UNKNOWN if so_far.capacity_tps is None or doubts.is_disturbed else Grade.INDICATED,
     )
 
 

@@ -24,17 +24,21 @@ def capture(
     from plimsoll.errors import SpecError
     from plimsoll.servers.capture import CAPTURES, COST, REVEALS
 
-    if (found := CAPTURES.get(kind)) is None:
+    if (instructions := CAPTURES.get(kind)) is None:
         raise SpecError(f"--print: must be one of {', '.join(CAPTURES)}, is {kind!r}")
-    mark = "--" if found.commands is None else "#"
-    lines = [f"{mark} {found.title}: log every statement."]
-    lines += [f"{mark} {one}" for one in (*found.note, *COST, *REVEALS)]
-    if found.commands is not None:
-        on, off = found.commands
-        lines += ["", "# Switch it on:", *on, "", "# Switch it off again:", *(f"# {one}" for one in off)]
-        lines += ["", "# Fetch the log:", found.fetch]
+    mark = "--" if instructions.commands is None else "#"
+    lines = [f"{mark} {instructions.title}: log every statement."]
+    lines += [f"{mark} {line}" for line in (*instructions.note, *COST, *REVEALS)]
+    if instructions.commands is not None:
+        on, off = instructions.commands
+        lines += ["", "# Switch it on:", *on, "", "# Switch it off again:", *(f"# {command}" for command in off)]
+        lines += ["", "# Fetch the log:", instructions.fetch]
     else:
-        lines += ["", "-- 1. Note these values, to put them back:", found.shown]
-        lines += ["", "-- 2. Switch the log on:", *found.on, "", "-- 3. The file:", found.fetch]
-        lines += ["", "-- 4. Switch it off again, with the values that you noted:", *(f"-- {one}" for one in found.off)]
+        lines += ["", "-- 1. Note these values, to put them back:", instructions.shown]
+        lines += ["", "-- 2. Switch the log on:", *instructions.on, "", "-- 3. The file:", instructions.fetch]
+        lines += [
+            "",
+            "-- 4. Switch it off again, with the values that you noted:",
+            *(f"-- {statement}" for statement in instructions.off),
+        ]
     typer.echo("\n".join(lines))

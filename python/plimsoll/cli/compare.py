@@ -104,7 +104,7 @@ def compare(
         )
     if as_json and as_markdown:
         raise SpecError("--json and --markdown: choose one")
-    rules, if_undecided = _rules([one.strip() for one in fail_if or ()], pass_if)
+    rules, if_undecided = _rules([text.strip() for text in fail_if or ()], pass_if)
     margin = share(equal_within, "--equal-within")
     first, second, design = read_sides(base, system, baseline or ())
     answer = compare_sides(first, second, design=design, rules=rules, equal_within=margin)
@@ -131,8 +131,8 @@ def _exit_code(answer: CompareAnswer, if_undecided: int) -> int:
     from plimsoll.units import printable
 
     undecided = [gate for gate in answer.gates if gate.outcome is GateOutcome.UNDECIDED]
-    for one in undecided:
-        typer.echo(printable(f"warning: {gate_words(one, answer)}"), err=True)
+    for gate in undecided:
+        typer.echo(printable(f"warning: {gate_words(gate, answer)}"), err=True)
     if any(gate.outcome is GateOutcome.FAILED for gate in answer.gates):
         return 1
     return if_undecided if undecided else 0
@@ -142,7 +142,7 @@ def _rules(written: list[str], pass_if: str | None) -> tuple[list[GateRule], int
     """The rules, and the exit code where one of them is undecided and none fails."""
     from plimsoll.errors import SpecError
 
-    rules = [_rule(one) for one in written if one != _UNDECIDED]
+    rules = [_rule(text) for text in written if text != _UNDECIDED]
     if _UNDECIDED in written and not rules:
         raise SpecError("--fail-if undecided: needs another rule that can be undecided, such as --fail-if slower:5%")
     if pass_if is None:

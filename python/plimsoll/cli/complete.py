@@ -34,8 +34,8 @@ def shipped_workloads(incomplete: str) -> list[str]:
 def workloads_of_study(ctx: typer.Context, incomplete: str) -> list[str]:
     """Workloads that the study named before has recordings of."""
     folder = Path(ctx.args[0] if ctx.args else ".")
-    found = (_workload(path) for path in sorted(folder.glob("recordings/*/trial.json"))[:_STUDIES_MAX])
-    return _beginning(incomplete, dict.fromkeys(name for name in found if name))
+    names = (_workload(path) for path in sorted(folder.glob("recordings/*/trial.json"))[:_STUDIES_MAX])
+    return _beginning(incomplete, dict.fromkeys(name for name in names if name))
 
 
 def studies(incomplete: str) -> list[str]:
@@ -111,11 +111,11 @@ def _files(incomplete: str, suffix: str) -> list[str]:
 def _paths(incomplete: str) -> list[Path]:
     folder, begun = os.path.split(incomplete)
     try:
-        found = sorted(Path(folder or ".").iterdir())
+        paths = sorted(Path(folder or ".").iterdir())
     except OSError:
         return []
     return [
-        Path(folder) / path.name for path in found if path.name.startswith(begun) and (begun or path.name[0] != ".")
+        Path(folder) / path.name for path in paths if path.name.startswith(begun) and (begun or path.name[0] != ".")
     ]
 
 

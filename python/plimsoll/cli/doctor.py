@@ -120,34 +120,34 @@ def _look(spec: Workload | None, target: str | None, server: str, login: Login, 
             instance = throwaway(stack, server, spec, login, 1, None)[0]
         elif target is not None:
             instance = target_instance("the server", login.target(target))
-        found = _looked_at(instance, as_json=as_json)
+        checks = _looked_at(instance, as_json=as_json)
     if strict:
-        refuse_strictly(findings_of(found))
+        refuse_strictly(findings_of(checks))
 
 
 def _looked_at(instance: Instance | None, *, as_json: bool) -> list[Check]:
     """Everything that was looked at, told."""
     from plimsoll.run.checkup import checks
 
-    found = list(checks(instance))
-    typer.echo(_as_json(found) if as_json else _checks_text(found))
-    return found
+    all_checks = list(checks(instance))
+    typer.echo(_as_json(all_checks) if as_json else _checks_text(all_checks))
+    return all_checks
 
 
-def _as_json(found: Sequence[Check] | Sequence[ClientLimit]) -> str:
-    return json.dumps([one.model_dump(mode="json") for one in found], indent=2)
+def _as_json(documents: Sequence[Check] | Sequence[ClientLimit]) -> str:
+    return json.dumps([document.model_dump(mode="json") for document in documents], indent=2)
 
 
-def _checks_text(found: list[Check]) -> str:
+def _checks_text(checks: list[Check]) -> str:
     from plimsoll.units import printable
 
     lines = []
-    for one in found:
-        is_noted = one.advice is not None or one.findings
-        lines.append(f"{'note' if is_noted else 'ok  '}  {one.name:<28}{printable(one.found)}")
-        if one.advice is not None:
-            lines.append(f"{'':34}{printable(one.advice)}")
-        for finding in one.findings:
+    for check in checks:
+        is_noted = check.advice is not None or check.findings
+        lines.append(f"{'note' if is_noted else 'ok  '}  {check.name:<28}{printable(check.found)}")
+        if check.advice is not None:
+            lines.append(f"{'':34}{printable(check.advice)}")
+        for finding in check.findings:
             lines.append(f"{'':6}{finding.severity:>10}: {finding.code}: {printable(finding.evidence)}.")
             lines += [f"{'':18}{finding.consequence}", f"{'':18}Cure: {finding.cure}"]
     return "\n".join(lines)
@@ -162,19 +162,19 @@ def _calibrated(
     from plimsoll.run.survey import CalibratedWorkload, keep_limits, limits_file, machine_of
     from plimsoll.servers.facts import host_facts
 
-    found = []
+    limits = []
     for by_socket in (False, True):
         for count in levels:
             shown = f"{spec.name}, {count} connections over {'a socket' if by_socket else 'TCP'} ..."
             print(shown, file=sys.stderr)
             driver = LocalDriver()
-            found.append(calibrate(driver, spec, count, shapes=shapes, by_socket=by_socket, duration_s=duration_s))
+            limits.append(calibrate(driver, spec, count, shapes=shapes, by_socket=by_socket, duration_s=duration_s))
     entry = CalibratedWorkload(
         machine=machine_of(host_facts()),
         engine_version=engine_version(),
         kind=spec.kind,
         options=spec.options(),
-        limits=tuple(found),
+        limits=tuple(limits),
     )
     keep_limits(limits_file(), entry)
     return entry.limits

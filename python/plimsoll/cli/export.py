@@ -119,8 +119,8 @@ def _left_out_on_stderr() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for one in caught:
-        typer.echo(printable(str(one.message)), err=True)
+    for warning in caught:
+        typer.echo(printable(str(warning.message)), err=True)
 
 
 @app.command("hdr", cls=Command)
@@ -146,8 +146,8 @@ def hdr(
     from plimsoll.record.histograms import write_hdr_log
 
     with _left_out_on_stderr():
-        found = open_study(study, unplanned=unplanned).recordings
-    recordings = [one for one in found if one.outcome.account is not None]
+        all_recordings = open_study(study, unplanned=unplanned).recordings
+    recordings = [recording for recording in all_recordings if recording.outcome.account is not None]
     try:
         to.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -155,7 +155,9 @@ def failover(
     )
     test = FailoverTest(spec, server=server, data_dir=data_dir, ledger_dir=ledger_dir, say=say)
     say(f"{counted(spec.faults, 'fault')}: about {format_duration(duration_s(spec))}")
-    raise typer.Exit(run_and_show(test.run, failover_page, lambda one: one.is_kept, folder=folder, as_json=as_json))
+    raise typer.Exit(
+        run_and_show(test.run, failover_page, lambda record: record.is_kept, folder=folder, as_json=as_json)
+    )
 
 
 def _hook(command: str | None, limit: str) -> HookSpec | None:

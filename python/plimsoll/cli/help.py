@@ -38,10 +38,10 @@ def by_panel(things: Iterable[Any], otherwise: str) -> dict[str, list[Any]]:
         things: With a `rich_help_panel`.
         otherwise: The heading of those without one.
     """
-    found: dict[str, list[Any]] = {}
+    panels: dict[str, list[Any]] = {}
     for thing in things:
-        found.setdefault(getattr(thing, "rich_help_panel", None) or otherwise, []).append(thing)
-    return found
+        panels.setdefault(getattr(thing, "rich_help_panel", None) or otherwise, []).append(thing)
+    return panels
 
 
 def name_values(parameters: Iterable[Any]) -> None:
@@ -101,8 +101,10 @@ def _write_parameters(command: Any, ctx: Any, formatter: Any) -> None:
     options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
     panels = {"Arguments": arguments, **by_panel(options, OPTIONS)}
     for heading, shown in panels.items():
-        rows = [(one, record) for one in shown if (record := one.get_help_record(ctx)) is not None]
-        rows = [(record[0].split(" <")[0] if one in arguments else record[0], record[1]) for one, record in rows]
+        rows = [(parameter, record) for parameter in shown if (record := parameter.get_help_record(ctx)) is not None]
+        rows = [
+            (record[0].split(" <")[0] if parameter in arguments else record[0], record[1]) for parameter, record in rows
+        ]
         if rows:
             with formatter.section(heading):
                 formatter.write_dl(rows)

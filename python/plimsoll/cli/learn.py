@@ -172,11 +172,11 @@ def time_zone_offset_s(time_zone: str) -> int:
     """
     from plimsoll.errors import SpecError
 
-    found = re.fullmatch(r"([+-])(\d{2}):?([0-5]\d)", time_zone)
-    if found is None or int(found[2]) > 14:
+    match = re.fullmatch(r"([+-])(\d{2}):?([0-5]\d)", time_zone)
+    if match is None or int(match[2]) > 14:
         raise SpecError(f"--time-zone: must be an offset such as +02:00 or -05:30, is {time_zone[:20]!r}")
-    seconds = int(found[2]) * 3600 + int(found[3]) * 60
-    return -seconds if found[1] == "-" else seconds
+    seconds = int(match[2]) * 3600 + int(match[3]) * 60
+    return -seconds if match[1] == "-" else seconds
 
 
 USUAL_READING = Reading()
@@ -256,7 +256,7 @@ def learn(
     say_first("reading a log" if len(logs) == 1 else f"reading {len(logs)} logs")  # a name may tell of whom they are
     wanted = reading.of(logs)
     url = None if target is None else login.target(target)
-    found = _learned(
+    learned = _learned(
         wanted,
         url,
         schema,
@@ -266,7 +266,7 @@ def learn(
         prepared=prepared,
         refuse_damage=reading.refuse_damage,
     )
-    _write(found, to)
+    _write(learned, to)
 
 
 def _learned(
@@ -359,9 +359,9 @@ def report(
     from plimsoll.learn.report import report_of
 
     with read_with_progress(reading.of(logs)) as (log, _):
-        found = report_of(log)
-    show_and_write(_log_report(found, keep_names=keep_names), to, as_json=as_json)
-    reading.refuse_damage(found.sources)
+        log_report = report_of(log)
+    show_and_write(_log_report(log_report, keep_names=keep_names), to, as_json=as_json)
+    reading.refuse_damage(log_report.sources)
 
 
 def _log_report(log_report: LogReport, *, keep_names: bool) -> Report:
@@ -413,8 +413,8 @@ def digests(
     from plimsoll.wording import counted
 
     given = {"--for": length, "--snapshot": snapshot, "--since": since}
-    if len(said := [name for name, value in given.items() if value is not None]) > 1:
-        raise SpecError(f"{' and '.join(said)}: give one of them")
+    if len(names := [name for name, value in given.items() if value is not None]) > 1:
+        raise SpecError(f"{' and '.join(names)}: give one of them")
     seconds = 60.0 if length is None else option_values.duration_s(length, "--for")
     resolved = login.target(target)
     if snapshot is not None:
@@ -472,9 +472,9 @@ def schema(
         tables = {table for name in names for table in tables_of(control, name)}
         if not tables:
             raise SpecError(f"--database: there are no tables in {', '.join(names)} that this account can see")
-        found = read_schema(control, tables, progress=lambda name: typer.echo(f"reading {name}", err=True))
-    write_schema(to, found)
-    typer.echo(f"Schema: {to} ({counted(len(found.tables), 'table')})")
+        schema_facts = read_schema(control, tables, progress=lambda name: typer.echo(f"reading {name}", err=True))
+    write_schema(to, schema_facts)
+    typer.echo(f"Schema: {to} ({counted(len(schema_facts.tables), 'table')})")
 
 
 def check(

@@ -121,10 +121,10 @@ def wipe_passwords(arguments: list[str]) -> None:
 
 def without_passwords(text: str) -> str:
     """A message that may repeat an argument, without the passwords of URLs in it."""
-    found = os.fsencode(text)
-    for begin, end in reversed([match.span(match.lastindex or 0) for match in _IN_URL.finditer(found)]):
-        found = found[:begin] + "…".encode() + found[end:]
-    return os.fsdecode(found)
+    encoded = os.fsencode(text)
+    for begin, end in reversed([match.span(match.lastindex or 0) for match in _IN_URL.finditer(encoded)]):
+        encoded = encoded[:begin] + "…".encode() + encoded[end:]
+    return os.fsdecode(encoded)
 
 
 def masked(words: Iterable[str]) -> list[str]:

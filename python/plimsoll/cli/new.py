@@ -67,8 +67,8 @@ def new(
         _given(server, "Server (mariadb, mysql, a full command, or mysql://user@host/database)", _SERVER)
     )
     if question is None and _is_somebody_there():
-        for one, asks in ASKS.items():
-            typer.echo(f"  {one}: {asks}", err=True)
+        for name, asks in ASKS.items():
+            typer.echo(f"  {name}: {asks}", err=True)
     asked = choice(_given(question, "Question", _QUESTION), Question, "--question")
     if asked is Question.COMPARE and "target" in place:
         raise SpecError(

@@ -108,8 +108,8 @@ def share(written: str, option: str, *, allow_zero: bool = False) -> float:
     """
     from plimsoll.errors import SpecError
 
-    found = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*(%?)\s*", written, re.ASCII)
-    value = float(found[1]) / (100 if found[2] else 1) if found else -1.0
+    match = re.fullmatch(r"\s*(\d{1,3}(?:\.\d{1,6})?)\s*(%?)\s*", written, re.ASCII)
+    value = float(match[1]) / (100 if match[2] else 1) if match else -1.0
     if value < 0 or value >= 1 or (value == 0 and not allow_zero):
         raise SpecError(f"{option}: must be a share such as 5% or 0.05, below 100%, is {written[:60]!r}")
     return value
@@ -146,10 +146,10 @@ def server_options(written: Sequence[str], option: str = "--option") -> dict[str
     from plimsoll.spec.server_options import checked_options
 
     options: dict[str, OptionValue] = {}
-    for one in written:
-        name, equals, value = one.partition("=")
+    for text in written:
+        name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise SpecError(f"{option}: must be KEY=VALUE such as sync_binlog=1, is {one[:60]!r}")
+            raise SpecError(f"{option}: must be KEY=VALUE such as sync_binlog=1, is {text[:60]!r}")
         if name.strip() in options:
             raise SpecError(f"{option} {name.strip()}: is stated twice; keep one")
         read = toml_value(value.strip())

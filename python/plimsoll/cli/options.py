@@ -43,7 +43,7 @@ def tpcc_of(written: Iterable[str], given: Mapping[str, object]) -> TpccSpec:
     from plimsoll.spec.fields import faults_of
     from plimsoll.spec.tpcc import TpccSpec
 
-    keys = dict(key_and_value(one, taken=given) for one in written)
+    keys = dict(key_and_value(option, taken=given) for option in written)
     try:
         return TpccSpec.model_validate({**given, **keys})
     except ValidationError as error:
@@ -211,7 +211,7 @@ class DataOptions:
             "name": self.workload,
             "kind": self.workload,
             **given,
-            **dict(key_and_value(one, taken=given) for one in self.option or ()),
+            **dict(key_and_value(option, taken=given) for option in self.option or ()),
         }
 
 
@@ -242,7 +242,7 @@ def workload_of(kind: str, written: list[str] | None = None, **options: object) 
         return workload_from_file(kind, written or (), given)
     if isinstance(text := given.get("distribution"), str):
         given["distribution"] = toml_value(text)
-    keys = dict(key_and_value(one, taken=given) for one in written or ())
+    keys = dict(key_and_value(option, taken=given) for option in written or ())
     try:
         return WorkloadSpec.model_validate({"name": kind, "kind": kind, **given, **keys})
     except ValidationError as error:
@@ -487,6 +487,6 @@ def warm_up_of(workload: Workload, written: str | None, connections: int, client
     has_think_time = clients.think_time is not None
     faults = pace_faults(workload, connections, is_open=is_open, has_think_time=has_think_time)
     option = "--workload" if workload.kind == "statements" else "--option"
-    if told := [f"{option} {fault}" for fault in faults]:
-        raise SpecError(*told)
+    if messages := [f"{option} {fault}" for fault in faults]:
+        raise SpecError(*messages)
     return max(1.0, ramp_up_s(workload)) if written is None else duration_s(written, "--warm-up")

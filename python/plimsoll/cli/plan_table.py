@@ -126,12 +126,12 @@ def _settling(spec: StudySpec, plan: Plan) -> Iterator[str]:
 def planned_sheets(spec: StudySpec) -> Iterator[str]:
     """Where TPC-C-derived workloads will depart from the specification, whatever is measured."""
     study = spec.study
-    for workload in (one for one in spec.workload if isinstance(one, TpccSpec)):
-        found = deviations(
+    for workload in (workload_spec for workload_spec in spec.workload if isinstance(workload_spec, TpccSpec)):
+        sheet = deviations(
             {**workload.options(), **study.clients.stated()},
             connections=tuple(sorted(study.levels.connections)),
             instances=max(system.instances for system in spec.system),
             is_at_rates=study.levels.rate_tps is not None or study.levels.capacity is not None,
             measured=Measured(duration_s=study.duration),
         )
-        yield from (f"{workload.name}: {line}" if index == 0 else line for index, line in enumerate(sheet_lines(found)))
+        yield from (f"{workload.name}: {line}" if index == 0 else line for index, line in enumerate(sheet_lines(sheet)))

@@ -198,7 +198,7 @@ class StudyDisplay:
         self._ends_at = time.monotonic() + remaining_s
 
     def _print(self, line: str) -> None:
-        text = "\n".join(printable(one) for one in line.splitlines())
+        text = "\n".join(printable(part) for part in line.splitlines())
         self._console.print(text, markup=False, highlight=False)
 
     @property

@@ -161,8 +161,8 @@ def _tell_how_far(folder: Path) -> None:
 class SearchDisplay:
     """Lines for a person; the seconds of a run only on a terminal, in one line that is written over."""
 
-    def __init__(self, told: Told) -> None:
-        self.told = told
+    def __init__(self, listeners: Told) -> None:
+        self.told = listeners
 
     def ends(self, text: str) -> None:
         """Says why it ended before its end, in the place of the seconds of a run."""

@@ -138,7 +138,7 @@ class Load:
         """
         from plimsoll.errors import SpecError
 
-        if sum(one is not None for one in (self.tps, self.tpm, self.demand)) != 1:
+        if sum(load is not None for load in (self.tps, self.tpm, self.demand)) != 1:
             raise SpecError("--tps, --tpm, --demand: give the load to sustain by one of them")
         if self.tpm is not None and not (math.isfinite(self.tpm) and self.tpm > 0):
             raise SpecError(f"--tpm: must be a number above 0, is {self.tpm:g}")
@@ -315,14 +315,14 @@ def confirm_and_show(
     spec, workload = _to_run(study, answer, asked)
     if not as_json:
         show_answer(answer, None, as_json=False)
-    found = _confirmed(study, answer, objective, asked, spec=spec, workload=workload)
+    confirmed = _confirmed(study, answer, objective, asked, spec=spec, workload=workload)
     if as_json:
-        show_answer(answer.model_copy(update={"confirmation": found}), None, as_json=True)
+        show_answer(answer.model_copy(update={"confirmation": confirmed}), None, as_json=True)
     else:
         typer.echo()
-        for text in (confirmed_sentence(found, answer.asked.rate_unit), *map(warning_line, found.warnings)):
+        for text in (confirmed_sentence(confirmed, answer.asked.rate_unit), *map(warning_line, confirmed.warnings)):
             echo_fitted(text)
-    return 0 if found.verdict is RunVerdict.HOLDS else 1
+    return 0 if confirmed.verdict is RunVerdict.HOLDS else 1
 
 
 def _to_run(study: Path, answer: SizeAnswer, asked: Confirming) -> tuple[StudySpec, Workload]:
@@ -332,10 +332,10 @@ def _to_run(study: Path, answer: SizeAnswer, asked: Confirming) -> tuple[StudySp
 
     spec, _ = current_spec(study)
     name = answer.asked.workload
-    wanted = None if spec is None else next((one for one in spec.workload if one.name == name), None)
+    wanted = None if spec is None else next((workload for workload in spec.workload if workload.name == name), None)
     if spec is None or wanted is None:
         raise SpecError(f"--confirm: {study} has no study file with the workload {name}, so it cannot be run")
-    names = [one.name for one in spec.system]
+    names = [system.name for system in spec.system]
     if asked.system is not None and asked.system not in names:
         raise SpecError(f"--system: there is no {asked.system!r} in the study; it has {', '.join(names)}")
     return spec, wanted
@@ -385,10 +385,10 @@ def _confirmed(
         )
         rate = format_rate(answer.asked.needed_tps, answer.asked.rate_unit)
         say(f"--confirm: {confirming_words(name, rate, run, objective)}")
-        found = confirm(run, objective, system=name, seen=show_interval, doubts_of=load_warnings)
+        confirmed = confirm(run, objective, system=name, seen=show_interval, doubts_of=load_warnings)
     if sys.stderr.isatty():
         print(file=sys.stderr)
-    return found
+    return confirmed
 
 
 def _fit(answer: SizeAnswer, asked: Confirming) -> SystemFit | None:

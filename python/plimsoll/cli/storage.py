@@ -103,5 +103,6 @@ def planned_storage(spec: StudySpec) -> Iterator[str]:
         return
     from plimsoll.run.storage import duration_s
 
-    for one in spec.storage:
-        yield f"{one.label}: storage is measured before the trials, {format_duration(duration_s([one]))} and more"
+    for storage_spec in spec.storage:
+        duration = format_duration(duration_s([storage_spec]))
+        yield f"{storage_spec.label}: storage is measured before the trials, {duration} and more"

@@ -87,7 +87,7 @@ def say_connecting(*targets: str, is_quiet: bool = False) -> None:
     from plimsoll.spec.target import parse_target  # of what it needs, the command line has imported the most already
 
     try:
-        accounts = [f"{one.user}@{one.endpoint}" for one in map(parse_target, targets)]
+        accounts = [f"{target.user}@{target.endpoint}" for target in map(parse_target, targets)]
     except SpecError:
         return
     say_first(f"connecting to {_listed(accounts)}", is_quiet=is_quiet)

@@ -120,9 +120,9 @@ def status(
     from plimsoll.run.status import lines_of, study_status
     from plimsoll.units import printable
 
-    found = study_status(folder)
+    state = study_status(folder)
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        typer.echo(state.model_dump_json(indent=2))
         return
-    for line in lines_of(found):
+    for line in lines_of(state):
         typer.echo(printable(line))

@@ -32,23 +32,23 @@ class HandedOver(TyperCommand):
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # typer's own
         """Reads the arguments; what is not ours comes behind `--`, where nothing of it is looked at."""
-        own, others = _parted(args)
-        return super().parse_args(ctx, [*own, "--", *others])
+        record_options, others = _parted(args)
+        return super().parse_args(ctx, [*record_options, "--", *others])
 
 
 def _parted(args: Sequence[str]) -> tuple[list[str], list[str]]:
-    own, others, words = list[str](), list[str](), iter(args)
+    record_options, others, words = list[str](), list[str](), iter(args)
     for word in words:
         name, sign, _ = word.partition("=")
         if name not in _OWN:
             others.append(word)
         elif sign:
-            own.append(word)
+            record_options.append(word)
         elif (value := next(words, None)) is not None:
-            own.append(f"{word}={value}")
+            record_options.append(f"{word}={value}")
         else:
             raise SpecError(f"{name}: the value is missing; write {name}=NAME")
-    return own, others
+    return record_options, others
 
 
 def _option(name: str) -> Any:

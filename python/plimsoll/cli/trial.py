@@ -267,8 +267,8 @@ def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: 
             print(f"nothing was measured: interrupted after {interrupted.load_s:.1f} s of load", file=sys.stderr)
     if measured is not None:
         result = trial_result(measured, run.arrivals)
-        told = result.model_dump_json(indent=2) if as_json else result_text(result, whole_sheet=whole_sheet)
-        echo_fitted(told, is_text=not as_json)
+        text = result.model_dump_json(indent=2) if as_json else result_text(result, whole_sheet=whole_sheet)
+        echo_fitted(text, is_text=not as_json)
     for note in notes:
         typer.echo(f"plimsoll: {printable(note)}", err=True)
     if measured is not None and measured.outcome.verdict is Verdict.FAILED:  # the figures are evidence, and no result

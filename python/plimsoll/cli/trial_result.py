@@ -121,8 +121,8 @@ def times_text(times: Times) -> str:
 
 
 def _statistics(times: Times) -> dict[str, float | None]:
-    found: dict[str, float | None] = times.model_dump(exclude={"lower_bounds"})
-    return found
+    statistics: dict[str, float | None] = times.model_dump(exclude={"lower_bounds"})
+    return statistics
 
 
 def _open_loop_text(loop: OpenLoopResult) -> list[str]:
@@ -147,9 +147,9 @@ UNKNOWN = "-"
 
 def type_lines(types: Mapping[str, TypeResult], asked: Sequence[TypeDemands] = ()) -> list[str]:
     """Two tables of the types: how often, and how long. What is asked of them stands beside where that is known."""
-    demands = {one.name: one for one in asked}
-    counts = [_counts(one, demands.get(name)) for name, one in types.items()]
-    times = [_times(one, demands.get(name)) for name, one in types.items()]
+    demands = {demand.name: demand for demand in asked}
+    counts = [_counts(type_result, demands.get(name)) for name, type_result in types.items()]
+    times = [_times(type_result, demands.get(name)) for name, type_result in types.items()]
     return [*_table("types", list(types), counts), *_table("response time, ms", list(types), times)]
 
 
@@ -170,23 +170,23 @@ def tpcc_lines(figures: TpccResult) -> list[str]:
     return lines
 
 
-def deviation_lines(found: Sequence[Deviation], *, whole: bool) -> list[str]:
+def deviation_lines(deviations: Sequence[Deviation], *, whole: bool) -> list[str]:
     """The deviation sheet of a result, whole or as the list of its clauses; nothing where there is none."""
-    if whole or not found:
-        return sheet_lines(found)
-    clauses = ", ".join(dict.fromkeys(one.clause for one in found))
+    if whole or not deviations:
+        return sheet_lines(deviations)
+    clauses = ", ".join(dict.fromkeys(deviation.clause for deviation in deviations))
     return [
-        f"no TPC-C result: it deviates from the specification (revision 5.11) in {len(found)} places, clauses"
+        f"no TPC-C result: it deviates from the specification (revision 5.11) in {len(deviations)} places, clauses"
         f" {clauses}; --sheet lists them"
     ]
 
 
-def sheet_lines(found: Sequence[Deviation]) -> list[str]:
+def sheet_lines(deviations: Sequence[Deviation]) -> list[str]:
     """What departs from the specification, a line for each; nothing where there is none."""
-    if not found:
+    if not deviations:
         return []
-    told = [f"  {one.clause}: {one.chosen}; asked for: {one.asked}" for one in found]
-    return ["no TPC-C result: it deviates from the specification (revision 5.11), clause by clause", *told]
+    lines = [f"  {deviation.clause}: {deviation.chosen}; asked for: {deviation.asked}" for deviation in deviations]
+    return ["no TPC-C result: it deviates from the specification (revision 5.11), clause by clause", *lines]
 
 
 def _counts(type_result: TypeResult, demands: TypeDemands | None) -> dict[str, str]:
@@ -204,8 +204,8 @@ def _counts(type_result: TypeResult, demands: TypeDemands | None) -> dict[str, s
 
 def _error_words(counts: Iterable[tuple[str, int]]) -> str:
     """Codes and how often each was met, as one cell of a table."""
-    told = [f"{'no code' if code == '0' else code}: {count:,}" for code, count in counts]
-    return ", ".join(told) or UNKNOWN
+    parts = [f"{'no code' if code == '0' else code}: {count:,}" for code, count in counts]
+    return ", ".join(parts) or UNKNOWN
 
 
 def _times(type_result: TypeResult, demands: TypeDemands | None) -> dict[str, str]:

@@ -65,7 +65,9 @@ def check(
     if faults := [*_faults_by_engine(spec)]:
         raise SpecError(*(f"{file}: {fault}" for fault in faults))
     tables = ", ".join(f"{table.name} ({table.rows:,} rows)" for table in spec.definition.table)
-    transactions = ", ".join(f"{one.name} (weight {one.weight})" for one in spec.definition.transaction)
+    transactions = ", ".join(
+        f"{transaction.name} (weight {transaction.weight})" for transaction in spec.definition.transaction
+    )
     typer.echo(f"tables: {tables or 'none of its own'}")
     typer.echo(f"transactions: {transactions}")
     typer.echo(f"{file} is valid")

@@ -63,10 +63,10 @@ def _sorted_into(changes: dict[str, dict[str, object]], written: Iterable[str]) 
     """Sorts changes by what they change; tells which are none."""
     from plimsoll.cli.option_values import toml_value
 
-    for one in written:
-        key, equals, value = one.partition("=")
+    for change in written:
+        key, equals, value = change.partition("=")
         part, dot, name = key.strip().partition(".")
         if equals and dot and part in changes:
             changes[part][name] = toml_value(value.strip())
         else:
-            yield f"--option: must be rows.TABLE=N or parameters.NAME=VALUE with a workload file, is {one[:60]!r}"
+            yield f"--option: must be rows.TABLE=N or parameters.NAME=VALUE with a workload file, is {change[:60]!r}"

@@ -32,11 +32,11 @@ def find_engine() -> Path:
     """
     named = os.environ.get("PLIMSOLL_ENGINE")
     beside = Path(sys.executable).parent / "plimsoll-engine"
-    found = named or (str(beside) if beside.exists() else shutil.which("plimsoll-engine"))
-    if found is None or not os.access(found, os.X_OK):
+    engine = named or (str(beside) if beside.exists() else shutil.which("plimsoll-engine"))
+    if engine is None or not os.access(engine, os.X_OK):
         place = f" at {named}" if named else ""
         raise HostError(f"plimsoll-engine: not found{place}; reinstall plimsoll, or name it in PLIMSOLL_ENGINE")
-    return Path(found)
+    return Path(engine)
 
 
 def engine_version() -> str:
@@ -165,15 +165,15 @@ def ended(what: str, code: int | None, last_words: str) -> PlimsollError:
         code: Its exit code, negative when a signal ended it; None while it still runs.
         last_words: The end of what it wrote to standard error.
     """
-    said = f": {last_words}" if last_words else ""
+    details = f": {last_words}" if last_words else ""
     if code is not None and -code in _FROM_OUTSIDE:
         name = signal.Signals(-code).name
         cause = " (the kernel does so when memory runs out; see dmesg)" if name == "SIGKILL" else ""
-        return HostError(f"plimsoll-engine was ended by {name}{cause}; run the same command again{said}")
+        return HostError(f"plimsoll-engine was ended by {name}{cause}; run the same command again{details}")
     if code == _INTERRUPTED:
-        return HostError(f"plimsoll-engine was interrupted by a signal; run the same command again{said}")
+        return HostError(f"plimsoll-engine was interrupted by a signal; run the same command again{details}")
     exit_code = "" if code is None else f", exit code {code}"
-    return EngineBugError(f"plimsoll-engine {what}{exit_code}{said}")
+    return EngineBugError(f"plimsoll-engine {what}{exit_code}{details}")
 
 
 def unreached(code: int | None, last_words: str) -> HostError | None:
@@ -184,8 +184,8 @@ def unreached(code: int | None, last_words: str) -> HostError | None:
         last_words: The end of what it wrote to standard error.
     """
     if code == _SSH_FAILED:
-        said = last_words or "ssh: the connection ended"
-        return HostError(f"{said}; check that ssh to that host asks nothing and stays connected")
+        message = last_words or "ssh: the connection ended"
+        return HostError(f"{message}; check that ssh to that host asks nothing and stays connected")
     if code == NODE_LOST:
         return HostError(last_words or "Ray: the connection to the cluster was lost; run the same command again")
     return None

@@ -40,17 +40,17 @@ class SharedInterval(Interval):
 def merge_intervals(parts: Mapping[str, Interval]) -> SharedInterval:
     """The same interval of all drivers, by their names."""
     of_all = list(parts.values())
-    delays = [one.run_delay_ns for one in of_all if one.run_delay_ns is not None]
+    delays = [interval.run_delay_ns for interval in of_all if interval.run_delay_ns is not None]
     by_place: dict[tuple[str, str], list[GroupInterval]] = {}
-    for one in of_all:
-        for group in one.groups:
+    for interval in of_all:
+        for group in interval.groups:
             by_place.setdefault((group.instance, group.role), []).append(group)
     return SharedInterval(
         type="interval",
         index=of_all[0].index,
-        from_ns=min(one.from_ns for one in of_all),
-        to_ns=max(one.to_ns for one in of_all),
-        client=_cpu(one.client for one in of_all),
+        from_ns=min(interval.from_ns for interval in of_all),
+        to_ns=max(interval.to_ns for interval in of_all),
+        client=_cpu(interval.client for interval in of_all),
         groups=[_group(same) for same in by_place.values()],
         run_delay_ns=sum(delays) if len(delays) == len(of_all) else None,
         parts=dict(parts),
@@ -77,7 +77,7 @@ def ended_part(last: Interval, later: Interval) -> Interval:
 
 def _cpu(parts: Iterable[ClientCpu]) -> ClientCpu:
     used = list(parts)
-    return ClientCpu(user_ns=sum(one.user_ns for one in used), system_ns=sum(one.system_ns for one in used))
+    return ClientCpu(user_ns=sum(cpu.user_ns for cpu in used), system_ns=sum(cpu.system_ns for cpu in used))
 
 
 def _group(parts: Sequence[GroupInterval]) -> GroupInterval:
@@ -192,14 +192,14 @@ def merge_done(parts: Sequence[Done], *, started_unix_ns: int) -> Done:
 
 def merge_outages(outages: Iterable[Outage]) -> list[Outage]:
     """Outages of the same server that overlap are one: from the first connection lost until the last is back."""
-    found: dict[tuple[str, str], list[Outage]] = {}
-    for outage in sorted(outages, key=lambda one: one.from_ns):
-        known = found.setdefault((outage.instance, outage.role), [])
+    by_server: dict[tuple[str, str], list[Outage]] = {}
+    for outage in sorted(outages, key=lambda outage: outage.from_ns):
+        known = by_server.setdefault((outage.instance, outage.role), [])
         if known and (known[-1].to_ns is None or outage.from_ns <= known[-1].to_ns):
             known[-1] = _joined(known[-1], outage)
         else:
             known.append(outage)
-    return [one for _, known in sorted(found.items()) for one in known]
+    return [outage for _, known in sorted(by_server.items()) for outage in known]
 
 
 def _joined(outage: Outage, other: Outage) -> Outage:

@@ -147,10 +147,10 @@ def trial_line(
             **group.line(),
             "workload": part.line(),
             "arrivals": _arrivals_line(arrivals, len(servers), duration_s, clients),
-            "connections": own,
+            "connections": group_connections,
             **clients.line(),
         }
-        for group, part, own in zip(
+        for group, part, group_connections in zip(
             servers, shares(workload, len(servers)), spread(connections, len(servers)), strict=True
         )
     ]
@@ -284,8 +284,8 @@ def data_line(
     of_file = isinstance(workload, StatementsSpec)
     added = f"{table_options.every} {table_options.of_files if of_file else ''}".strip()
     if added:
-        for one in data_set["tables"] if of_file else [data_set]:
-            one["table_options"] = f"{one.get('table_options', '')} {added}".strip()
+        for table in data_set["tables"] if of_file else [data_set]:
+            table["table_options"] = f"{table.get('table_options', '')} {added}".strip()
     return {
         "type": "plan",
         "protocol": PROTOCOL,

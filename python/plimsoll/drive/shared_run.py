@@ -158,20 +158,20 @@ class SharedRun:
 
     def ready(self, warn: Callable[[EngineWarning], None]) -> Ready:
         """Waits until the connections of all are open; raises as `EngineRun.ready`, with the name of the driver."""
-        found: dict[str, Ready] = {}
+        ready_by_name: dict[str, Ready] = {}
         doubts: dict[str, list[tuple[Member, EngineWarning]]] = {}
-        while len(found) < len(self._members):
+        while len(ready_by_name) < len(self._members):
             member, message = self._next()
             if isinstance(message, EngineWarning):
                 doubts.setdefault(message.model_dump_json(), []).append((member, message))
             elif isinstance(message, Ready):
-                found[member.name] = message
-        for said in doubts.values():
-            is_of_all = len(said) == len(self._members)  # then it is about the server
-            for doubt in [said[0][1]] if is_of_all else [_of(*one) for one in said]:
+                ready_by_name[member.name] = message
+        for reports in doubts.values():
+            is_of_all = len(reports) == len(self._members)  # then it is about the server
+            for doubt in [reports[0][1]] if is_of_all else [_of(*report) for report in reports]:
                 warn(doubt)
         with _added_up():
-            return merge_ready([found[member.name] for member in self._members])
+            return merge_ready([ready_by_name[member.name] for member in self._members])
 
     def start(self) -> float:
         """Compares clocks and lets all begin at one instant.
@@ -284,7 +284,7 @@ class SharedRun:
                 return
             del self._pending[index]
             like = next(iter(parts.values()))
-            parts |= {one.name: ended_part(one.last, like) for one in missing if one.last is not None}
+            parts |= {member.name: ended_part(member.last, like) for member in missing if member.last is not None}
             with _added_up():
                 merged = merge_intervals(
                     {member.name: parts[member.name] for member in self._members if member.name in parts}
@@ -306,7 +306,7 @@ class SharedRun:
         if given_up and with_connections:
             raise InvalidTrialError(
                 f"driver {', '.join(given_up)} had no connection for too long and gave up, while"
-                f" {', '.join(with_connection.name for with_connection in with_connections)} had connections"
+                f" {', '.join(member.name for member in with_connections)} had connections"
             )
 
     def _refuse_apart(self) -> None:
@@ -327,8 +327,8 @@ def _of(member: Member, warning: EngineWarning) -> EngineWarning:
 def _refuse_versions(members: Sequence[Member]) -> None:
     versions = {member.name: member.run.hello.engine for member in members if member.run.hello is not None}
     if len(set(versions.values())) > 1:
-        told = ", ".join(f"{name} {version}" for name, version in versions.items())
-        raise HostError(f"drivers have different versions of plimsoll-engine ({told}); install the same one on all")
+        listing = ", ".join(f"{name} {version}" for name, version in versions.items())
+        raise HostError(f"drivers have different versions of plimsoll-engine ({listing}); install the same one on all")
 
 
 @contextmanager
@@ -442,7 +442,7 @@ class Hearing(Generic[T]):
     def silent(self, limit_s: float) -> T | None:
         """One that has said nothing for longer than this; None where there is none."""
         now_s = time.monotonic()
-        return next((one for one, heard_s in self._heard_s.items() if now_s - heard_s > limit_s), None)
+        return next((speaker for speaker, heard_s in self._heard_s.items() if now_s - heard_s > limit_s), None)
 
     def wait(self) -> None:
         """Waits until somebody speaks, or a short while."""
@@ -450,7 +450,7 @@ class Hearing(Generic[T]):
         self._selector.select(timeout=WAIT_S)
         missed_s = time.monotonic() - before_s - 2 * WAIT_S
         if missed_s > 0:
-            self._heard_s = {one: heard_s + missed_s for one, heard_s in self._heard_s.items()}
+            self._heard_s = {speaker: heard_s + missed_s for speaker, heard_s in self._heard_s.items()}
 
     def close(self) -> None:
         """Ends listening."""

@@ -39,7 +39,7 @@ class SysbenchProcess:
             HostError: It cannot be started.
         """
         engine = find_engine()
-        messages, told = os.pipe()
+        messages, events_fd = os.pipe()
         words = arguments_file(["sysbench", *arguments])
         self._messages = os.fdopen(messages, "rb")
         self._process: subprocess.Popen[bytes] | None = None
@@ -48,15 +48,15 @@ class SysbenchProcess:
         try:
             self._process = subprocess.Popen(
                 [str(engine), arguments_option(words)],
-                pass_fds=(told, words),
-                env={**os.environ, EVENTS_VARIABLE: str(told)},
+                pass_fds=(events_fd, words),
+                env={**os.environ, EVENTS_VARIABLE: str(events_fd)},
                 process_group=0,
             )
         except OSError as error:
             self.__exit__(None, None, None)
             raise HostError(f"{engine}: cannot be run: {error.strerror}; reinstall plimsoll") from None
         finally:
-            os.close(told)
+            os.close(events_fd)
             os.close(words)
 
     @property

@@ -50,25 +50,27 @@ def limit_sentence(finding: Finding) -> str:
     return LIMITS[finding.code](finding.known)
 
 
-def _incomplete(said: Said) -> str:
-    figures = said.figures
+def _incomplete(context: Said) -> str:
+    figures = context.figures
     names = [*figures["systems"], *(f"{system} under {workload}" for system, workload in figures["system_workloads"])]
     unmeasured = f" Nothing was measured for {listed(names)}." if names else ""
     ran, planned = figures["ran_count"], figures["planned_count"]
     return f"This study is not complete: {ran:,} of {planned:,} planned trials have run.{unmeasured}"
 
 
-def _lag_grows(said: Said) -> str:
-    places = [f"{replicas} under {workload} from {level} on" for _, workload, level, replicas in said.figures["places"]]
+def _lag_grows(context: Said) -> str:
+    places = [
+        f"{replicas} under {workload} from {level} on" for _, workload, level, replicas in context.figures["places"]
+    ]
     return (
         f"The lag of a replica grows: {listed(places)}. What was measured there is not sustained, and is no capacity."
     )
 
 
-def _stalled(said: Said) -> str:
-    finding, figures = said.finding, said.figures
+def _stalled(context: Said) -> str:
+    finding, figures = context.finding, context.figures
     seen = Stalled(**{field.name: figures[field.name] for field in fields(Stalled)})
-    place = f"{finding.system} at {_level(finding).label(said.unit)} (repetition {figures['repetition'] + 1})"
+    place = f"{finding.system} at {_level(finding).label(context.unit)} (repetition {figures['repetition'] + 1})"
     hidden = " Percentiles of response time hardly show it." if figures["is_hidden"] else ""
     rest = figures["more_trials_count"]
     others = f" {counted(rest, 'more trial')} of this workload stalled as well." if rest else ""
@@ -80,9 +82,9 @@ def _level(finding: Finding) -> Level:
     return finding.level
 
 
-def _peak(said: Said) -> str:
-    finding, figures = said.finding, said.figures
-    cell = said.curve(finding.system or "", finding.workload).peak_cell
+def _peak(context: Said) -> str:
+    finding, figures = context.finding, context.figures
+    cell = context.curve(finding.system or "", finding.workload).peak_cell
     grows = cell is not None and bool(cell.growing_replicas)
     completes = "completed" if cell is not None and cell.is_disturbed else "completes"
     verb = {"most": f"{completes} the most:", "highest-figure": "has the highest figure:"}.get(
@@ -92,7 +94,7 @@ def _peak(said: Said) -> str:
     is_vague = estimate.bounds is not None and estimate.bounds.is_vague
     is_whole = figures["is_inside_range"] or figures.get("is_only_level") or is_vague
     at_least = "" if is_whole else "at least "
-    throughput = rate_with_interval(estimate, said.unit)
+    throughput = rate_with_interval(estimate, context.unit)
     times = _times(cell) if cell is not None else ""
     lost = lost_words(figures)
     place = _level(finding).label()
@@ -108,15 +110,15 @@ def _times(cell: Cell) -> str:
     return "; response times are unknown"
 
 
-def _sustained_rate(said: Said) -> str:
-    finding, figures = said.finding, said.figures
-    beyond = _fell_behind(said)
-    curve = next(curve for curve in said.analysis.curves if _is_of(curve, finding) and curve.kind.is_at_rate)
+def _sustained_rate(context: Said) -> str:
+    finding, figures = context.finding, context.figures
+    beyond = _fell_behind(context)
+    curve = next(curve for curve in context.analysis.curves if _is_of(curve, finding) and curve.kind.is_at_rate)
     if finding.level is None:
         return f"{finding.workload}: {finding.system} fell behind at the lowest rate that was tried: {beyond}."
     cell = curve.cell_at(finding.level)
     words = "" if cell is None else p99_words(cell.response_ms)
-    sustained = f"{finding.level.figure(said.unit)} {said.unit}{f', {words}' if words else ''}"
+    sustained = f"{finding.level.figure(context.unit)} {context.unit}{f', {words}' if words else ''}"
     if figures["next_level"] is None:
         return f"{finding.workload}: {finding.system} sustains every rate that was tried, up to {sustained}."
     return f"{finding.workload}: {finding.system} sustains {sustained}. It fell behind at the next rate: {beyond}."
@@ -126,8 +128,8 @@ def _is_of(curve: Curve, finding: Finding) -> bool:
     return (curve.system, curve.workload) == (finding.system, finding.workload)
 
 
-def _fell_behind(said: Said) -> str:
-    figures, unit = said.figures, said.unit
+def _fell_behind(context: Said) -> str:
+    figures, unit = context.figures, context.unit
     level: Level | None = figures["next_level"]
     if level is None:
         return ""
@@ -137,8 +139,8 @@ def _fell_behind(said: Said) -> str:
     return f"of {level.figure(unit)} {unit} it completed {done}{lost}"
 
 
-def _within_objective(said: Said) -> str:
-    finding, figures = said.finding, said.figures
+def _within_objective(context: Said) -> str:
+    finding, figures = context.finding, context.figures
     start = (
         f"{finding.workload}: with p99 response time within {format_ms(figures['objective_ms_p99'])}, {finding.system}"
     )
@@ -151,34 +153,34 @@ def _within_objective(said: Said) -> str:
     beyond = ", perhaps more at levels that were not measured" if figures["is_last_level"] else ""
     lost = lost_words(figures)
     if level.kind.is_at_rate:
-        return f"{start} sustains {level.figure(said.unit)} {said.unit}{beyond}{lost}."
-    rate = rate_with_interval(figures["throughput_tps"], said.unit)
+        return f"{start} sustains {level.figure(context.unit)} {context.unit}{beyond}{lost}."
+    rate = rate_with_interval(figures["throughput_tps"], context.unit)
     return f"{start} completes {rate} at {level.label()}{beyond}{lost}."
 
 
-def _objective_missed(said: Said) -> str:
-    finding, figures = said.finding, said.figures
+def _objective_missed(context: Said) -> str:
+    finding, figures = context.finding, context.figures
     who = "neither system" if figures["systems_count"] == 2 else f"none of the {figures['systems_count']} systems"
     nearest = ""
     if finding.level is not None and figures["response_ms_p99"] is not None:
-        lowest, place = format_ms(figures["response_ms_p99"]), finding.level.label(said.unit)
+        lowest, place = format_ms(figures["response_ms_p99"]), finding.level.label(context.unit)
         nearest = f"; the lowest p99 is {lowest}, on {finding.system} at {place}"
     within = format_ms(figures["objective_ms_p99"])
     return f"{finding.workload}: {who} keeps p99 response time within {within} at any level that was measured{nearest}."
 
 
-def _side_by_side(said: Said) -> str:
-    finding, figures = said.finding, said.figures
+def _side_by_side(context: Said) -> str:
+    finding, figures = context.finding, context.figures
     times = [
         f"{'at least ' if system in figures['lower_bounds'] else ''}{format_ms(p99_ms)} on {system}"
         for system, p99_ms in zip(figures["systems"], figures["response_ms_p99"], strict=True)
     ]
-    rate = f"{_level(finding).figure(said.unit)} {said.unit}"
+    rate = f"{_level(finding).figure(context.unit)} {context.unit}"
     return f"{finding.workload}: at {rate}, which all systems sustain, p99 response time is {listed(times)}."
 
 
-def _other_peaks(said: Said) -> str:
-    finding, figures = said.finding, said.figures
+def _other_peaks(context: Said) -> str:
+    finding, figures = context.finding, context.figures
     low, high = (format_percent(figures[name]) for name in ("lowest_ratio", "highest_ratio"))
     tied = listed(figures["undecided"])
     undecided = f" Not resolved whether they differ from {finding.system}: {tied}." if tied else ""
@@ -188,44 +190,45 @@ def _other_peaks(said: Said) -> str:
     )
 
 
-def _across_workloads(said: Said) -> str:
-    finding, figures = said.finding, said.figures
+def _across_workloads(context: Said) -> str:
+    finding, figures = context.finding, context.figures
     factors = factor_words(figures["differing"], figures["one_sided"])
     return (
         f"If {finding.workload} and {figures['base_workload']} are the same work: the peak of {finding.system} is"
-        f" {higher(figures['ratio'])} {figures['base']} ({peaks_words(said)}).{factors}"
+        f" {higher(figures['ratio'])} {figures['base']} ({peaks_words(context)}).{factors}"
     )
 
 
-def _pool(said: Said) -> str:
-    finding = said.finding
-    curve = said.curve(str(finding.system), finding.workload)
+def _pool(context: Said) -> str:
+    finding = context.finding
+    curve = context.curve(str(finding.system), finding.workload)
     return f"{finding.workload}: connection pool for {finding.system}: {pool_sentence(curve)}."
 
 
-def _pool_per_core(said: Said) -> str:
-    per_core = said.figures["per_core"]
+def _pool_per_core(context: Said) -> str:
+    per_core = context.figures["per_core"]
     words = {
         1: "cores (one connection for each processor core)",
         2: "twice the cores (two connections for each processor core)",
     }
     pool = words.get(per_core, f"{plain(per_core)} connections for each processor core")
-    if not said.figures["is_advice"]:
+    if not context.figures["is_advice"]:
         return (
-            f"{said.finding.workload}: on every system the highest figure is that with connections = {pool}."
+            f"{context.finding.workload}: on every system the highest figure is that with connections = {pool}."
             f" {SINGLE_FIGURES}."
         )
     return (
-        f"{said.finding.workload}: connection pool = {pool} on every system. No other level gives more than 5 % more."
-        f"{' ' + SHARED_PROCESSORS if said.figures.get('client_shared_processors') else ''}"
+        f"{context.finding.workload}: connection pool = {pool} on every system."
+        " No other level gives more than 5 % more."
+        f"{' ' + SHARED_PROCESSORS if context.figures.get('client_shared_processors') else ''}"
     )
 
 
-def _durability(said: Said) -> str:
+def _durability(context: Said) -> str:
     """Systems by class of durability, the durable ones first."""
-    known = {system.name: system.durability for system in said.analysis.systems if system.durability is not None}
+    known = {system.name: system.durability for system in context.analysis.systems if system.durability is not None}
     classes: dict[str, list[str]] = {}
-    for system, name in said.figures["durability"]:
+    for system, name in context.figures["durability"]:
         classes.setdefault(name, []).append(system)
     described = []
     for name, systems in sorted(classes.items(), key=lambda item: bool(known[item[1][0]].causes)):
@@ -239,7 +242,7 @@ def _durability(said: Said) -> str:
 
 
 ANSWER: Mapping[str, Callable[[Said], str]] = {
-    "disturbed": lambda said: disturbance_sentence(said.figures, said.finding.workload or ""),
+    "disturbed": lambda context: disturbance_sentence(context.figures, context.finding.workload or ""),
     "incomplete": _incomplete,
     "lag-grows": _lag_grows,
     "stalled": _stalled,
@@ -247,9 +250,9 @@ ANSWER: Mapping[str, Callable[[Said], str]] = {
     "sustained-rate": _sustained_rate,
     "within-objective": _within_objective,
     "objective-missed": _objective_missed,
-    "capacity": lambda said: capacity_answer_sentence(said.finding, said.unit),
-    "no-capacity": lambda said: no_capacity_sentence(said.finding, said.unit),
-    "capacity-compared": lambda said: capacities_compared_sentence(said.finding),
+    "capacity": lambda context: capacity_answer_sentence(context.finding, context.unit),
+    "no-capacity": lambda context: no_capacity_sentence(context.finding, context.unit),
+    "capacity-compared": lambda context: capacities_compared_sentence(context.finding),
     "effects": effects_answer_sentence,
     "response-times-side-by-side": _side_by_side,
     "other-peaks": _other_peaks,
@@ -257,8 +260,8 @@ ANSWER: Mapping[str, Callable[[Said], str]] = {
     "comparison-across-workloads": _across_workloads,
     "pool": _pool,
     "pool-per-core": _pool_per_core,
-    "costs": lambda said: costs_sentence(said.finding),
-    "cheapest": lambda said: costs_sentence(said.finding),
+    "costs": lambda context: costs_sentence(context.finding),
+    "cheapest": lambda context: costs_sentence(context.finding),
     "durability-differs": _durability,
     "nothing-completed": lambda _: "No trial was completed, so nothing can be said about throughput.",
 }
@@ -482,7 +485,9 @@ def worded(analysis: Analysis) -> Analysis:
     """The same analysis with the text of each finding."""
     return analysis.model_copy(
         update={
-            "answer": tuple(one.model_copy(update={"text": answer_sentence(one, analysis)}) for one in analysis.answer),
+            "answer": tuple(
+                finding.model_copy(update={"text": answer_sentence(finding, analysis)}) for finding in analysis.answer
+            ),
             "limits": tuple(limit.model_copy(update={"text": limit_sentence(limit)}) for limit in analysis.limits),
             "warnings": tuple(map(_worded, analysis.warnings)),
         }

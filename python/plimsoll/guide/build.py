@@ -52,24 +52,28 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
         RecordError: There is no study, or nothing in it can be read.
     """
     plan = read_plan(folder)
-    found = of_plan(plan, read_study_recordings(folder))
-    if not found.recordings:
-        reason = found.damaged[0].reason if found.damaged else "no trial has been recorded yet; run the study first"
+    study_recordings = of_plan(plan, read_study_recordings(folder))
+    if not study_recordings.recordings:
+        reason = (
+            study_recordings.damaged[0].reason
+            if study_recordings.damaged
+            else "no trial has been recorded yet; run the study first"
+        )
         raise RecordError(f"{folder}: {reason}")
     spec, note = current_spec(folder)
     if note is not None:
         _LOG.warning("%s", note)
     prices = PriceFile() if price_file is None else read_prices(price_file)
     if price_file is not None:
-        check_systems(prices, price_file, _names(spec, found.recordings))
-    name = found.recordings[0].trial.study
+        check_systems(prices, price_file, _names(spec, study_recordings.recordings))
+    name = study_recordings.recordings[0].trial.study
     if spec is None:
-        recordings = list(_priced({}, prices, found.recordings))
+        recordings = list(_priced({}, prices, study_recordings.recordings))
         share = prices.utilisation or UTILISATION
         imported = analyse(
             name,
             recordings,
-            (*found.damaged, *missing_logs(folder)),
+            (*study_recordings.damaged, *missing_logs(folder)),
             searches=read_searches(folder),
             utilisation=share,
         )
@@ -79,8 +83,11 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
     stated = {system.name: system.price for system in spec.system}
     analysis = analyse(
         name,
-        sorted(_priced(stated, prices, found.recordings), key=lambda one: _place(order, one.trial.system.name)),
-        found.damaged,
+        sorted(
+            _priced(stated, prices, study_recordings.recordings),
+            key=lambda recording: _place(order, recording.trial.system.name),
+        ),
+        study_recordings.damaged,
         planned=None if plan is None else plan.trials,
         objective_ms_p99=None if objective_s is None else objective_s * 1000,
         equal_within=spec.study.equal_within,
@@ -101,15 +108,15 @@ def _durability(folder: Path) -> DurabilityRecord | None:
     return read_kept(folder / DURABILITY_FILE, DurabilityRecord, version=version, cure=cure)
 
 
-def _of_study(spec: StudySpec, found: Iterable[StorageRecord]) -> tuple[StorageRecord, ...]:
+def _of_study(spec: StudySpec, storages: Iterable[StorageRecord]) -> tuple[StorageRecord, ...]:
     """The storages that the study names now."""
-    names = {one.label for one in spec.storage}
-    return tuple(one for one in found if one.name in names)
+    names = {storage.label for storage in spec.storage}
+    return tuple(storage for storage in storages if storage.name in names)
 
 
 def _names(spec: StudySpec | None, recordings: Iterable[Recording]) -> list[str]:
     """The systems that the study states or has recorded."""
-    stated = [] if spec is None else [one.name for one in spec.system]
+    stated = [] if spec is None else [system.name for system in spec.system]
     return list(dict.fromkeys([*stated, *(recording.trial.system.name for recording in recordings)]))
 
 
@@ -192,13 +199,13 @@ def print_pdf(page: Path, to: Path, *, limit_s: float = LIMIT_S) -> Path:
 
 
 def _browser() -> str:
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
         raise HostError(
             "a PDF needs Chromium or Chrome, and none is installed here (looked for "
             f"{', '.join(BROWSERS)}). Install one (apt install chromium), or: {_CURE}"
         )
-    return found
+    return browser
 
 
 def _flags(profile: Path) -> list[str]:

@@ -187,24 +187,24 @@ def capacity_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) ->
     colour, since shapes tell verdicts.
     """
     links = Links(analysis)
-    found = [capacity for capacity in analysis.capacities if capacity.workload == workload.name]
+    capacities = [capacity for capacity in analysis.capacities if capacity.workload == workload.name]
     rows: list[Row] = [
         {
-            "system": clean(one.system),
+            "system": clean(capacity.system),
             "rate": per_unit(run.rate_tps, workload.rate_unit),
             "response": run.response_ms_p99,
             "verdict": VERDICTS[run.verdict],
             "shown": run_words(run),
             **links.of([run.trial_id]),
         }
-        for one in found
-        for search in one.searches
+        for capacity in capacities
+        for search in capacity.searches
         for run in search.capacity.runs
         if run.rate_tps is not None and run.response_ms_p99
     ]
     if not rows:
         return None
-    limits_ms = sorted({one.objective.response_ms_p99 for one in found})
+    limits_ms = sorted({capacity.objective.response_ms_p99 for capacity in capacities})
     times = [*(row["response"] for row in rows), *limits_ms]
     rates = [row["rate"] for row in rows]
     x = alt.X(

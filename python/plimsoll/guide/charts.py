@@ -106,18 +106,18 @@ class Charted:
         """A row for each trial of cells that have several."""
         trials = {trial.trial_id: trial for trial in analysis.trials}
         for curve, cell in places:
-            own = [trials[name] for name in cell.trials if name in trials]
-            for one in own if len(own) > 1 else ():
+            cell_trials = [trials[name] for name in cell.trials if name in trials]
+            for trial in cell_trials if len(cell_trials) > 1 else ():
                 row = self._row(curve, cell)
-                rate = per_unit(one.throughput_tps, self.unit)
-                p99 = "" if one.response_ms_p99 is None else format_ms(one.response_ms_p99)
+                rate = per_unit(trial.throughput_tps, self.unit)
+                p99 = "" if trial.response_ms_p99 is None else format_ms(trial.response_ms_p99)
                 yield {
                     **{name: row[name] for name in ("system", "offered", "level")},
                     "rate": rate,
-                    "response": one.response_ms_p99,
-                    "repetition": str(one.repetition + 1),
-                    "shown": ", p99 ".join(filter(None, (format_rate(one.throughput_tps, self.unit), p99))),
-                    **self._links.of([one.trial_id]),
+                    "response": trial.response_ms_p99,
+                    "repetition": str(trial.repetition + 1),
+                    "shown": ", p99 ".join(filter(None, (format_rate(trial.throughput_tps, self.unit), p99))),
+                    **self._links.of([trial.trial_id]),
                 }
 
     def _responses(self, curve: Curve, cell: Cell) -> Iterator[Row]:
@@ -272,9 +272,9 @@ def cpu_parts(cpu: CpuShares) -> dict[str, float]:
 
 def cpu_part_names(curves: Sequence[Curve]) -> dict[str, int]:
     """Which parts occur, in the order of their stack, each with the index of its colour."""
-    found = {part for curve in curves for cell in curve.cells for part in cpu_parts(cell.cpu)}
+    parts = {part for curve in curves for cell in curve.cells for part in cpu_parts(cell.cpu)}
     order = ("server", "client", "user", "system", "other", "waiting for storage", "idle")
-    return {name: index for index, name in enumerate(order) if name in found}
+    return {name: index for index, name in enumerate(order) if name in parts}
 
 
 _ROW_PX = 36
@@ -312,8 +312,8 @@ def capacities_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) 
     None where no system has one.
     """
     unit, links = workload.rate_unit, Links(analysis)
-    found = (capacity for capacity in analysis.capacities if capacity.workload == workload.name)
-    rows = [_numbered(_capacity(one, unit, links), place) for place, one in enumerate(found)]
+    capacities = (capacity for capacity in analysis.capacities if capacity.workload == workload.name)
+    rows = [_numbered(_capacity(capacity, unit, links), place) for place, capacity in enumerate(capacities)]
     title = f"{unit}, with 95 % CI" if any(row["low"] is not None for row in rows) else unit
     title += "; pale: lower to upper limit" if any(row["from"] is not None for row in rows) else ""
     return _bars(rows, names(analysis), title, look)

@@ -50,13 +50,13 @@ def claim_sentence(group: Sequence[CheckedClaim]) -> str:
     first = group[0]
     source = f" ({first.source})" if first.source else ""
     by_verdict: dict[ClaimVerdict, list[str]] = {}
-    for one in group:
-        by_verdict.setdefault(one.verdict, []).append(one.system)
+    for claim in group:
+        by_verdict.setdefault(claim.verdict, []).append(claim.system)
     if len(by_verdict) == 1:
-        said = f"{VERDICTS[first.verdict]}{_of(group)}"
+        verdicts = f"{VERDICTS[first.verdict]}{_of(group)}"
     else:
-        said = "; ".join(f"{VERDICTS[verdict]} on {listed(systems)}" for verdict, systems in by_verdict.items())
-    return f"“{first.says.rstrip('.')}”{source}: {said}."
+        verdicts = "; ".join(f"{VERDICTS[verdict]} on {listed(systems)}" for verdict, systems in by_verdict.items())
+    return f"“{first.says.rstrip('.')}”{source}: {verdicts}."
 
 
 def _of(group: Sequence[CheckedClaim]) -> str:

@@ -109,7 +109,7 @@ def worded_comparison(answer: CompareAnswer) -> CompareAnswer:
 def answer_sentence(answer: CompareAnswer) -> str:
     """All in one sentence: what is not alike, the rules, and the difference with its interval."""
     disturbed = f"disturbed: {slow_clause(answer)}; " if is_disturbed(answer) else ""
-    around = [one.what for one in answer.differing if not one.is_compared]
+    around = [condition.what for condition in answer.differing if not condition.is_compared]
     unlike = f"Measured under unlike conditions ({first_few(around)}): " if around else ""
     gates = "".join(f"{gate_words(gate, answer)}: " for gate in answer.gates)
     difference = _difference(answer) if answer.comparisons else _difference_of_capacities(answer)
@@ -312,13 +312,13 @@ def condition_sentences(answer: CompareAnswer) -> Iterator[str]:
     """What is not the same, first what should be, then what is compared."""
     groups = (("Not the same on both sides", False), ("Compared", True))
     for heading, is_compared in groups:
-        own = [one for one in answer.differing if one.is_compared is is_compared]
-        if own:
-            yield f"{heading}: {_changes(own)}."
+        differing = [condition for condition in answer.differing if condition.is_compared is is_compared]
+        if differing:
+            yield f"{heading}: {_changes(differing)}."
 
 
 def _changes(differing: list[ConditionDifference]) -> str:
-    return changes_words([(one.what, one.base, one.system) for one in differing])
+    return changes_words([(condition.what, condition.base, condition.system) for condition in differing])
 
 
 def sentences(answer: CompareAnswer) -> tuple[str, ...]:

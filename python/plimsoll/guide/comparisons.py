@@ -29,28 +29,32 @@ from plimsoll.units import format_rate
 from plimsoll.wording import counted
 
 
-def comparison_sentence(said: Said) -> str:
+def comparison_sentence(context: Said) -> str:
     """Two peaks, the higher one first, with the verdict."""
-    finding, figures = said.finding, said.figures
+    finding, figures = context.finding, context.figures
     high, low = str(finding.system), figures["base"]
     ratio: Estimate = figures["ratio"]
     interval = ratio_interval(ratio)
     inside = f" ({interval})" if interval else ""
     if figures["verdict"] == RatioVerdict.DISTURBED:
-        place, _, plural = _compared_figures(said)
-        return f"{place}nothing can be said of how {plural} of {high} and {low} compare: disturbed.{_differing(said)}"
-    if (turns := _turns(said)) is not None and figures["verdict"] != RatioVerdict.UNTESTABLE:
-        return f"{_of_turns(said, turns)}{_but(said)}.{_differing(said)}"
-    place, noun, plural = _compared_figures(said)
+        place, _, plural = _compared_figures(context)
+        return (
+            f"{place}nothing can be said of how {plural} of {high} and {low} compare: disturbed.{_differing(context)}"
+        )
+    if (turns := _turns(context)) is not None and figures["verdict"] != RatioVerdict.UNTESTABLE:
+        return f"{_of_turns(context, turns)}{_but(context)}.{_differing(context)}"
+    place, noun, plural = _compared_figures(context)
     text = f"{place}{noun} of {high} is {higher(ratio.value)} {low}{inside}"
     if figures["verdict"] == RatioVerdict.UNTESTABLE:
-        text = f"{place}{noun} of {high} is {higher(ratio.value)} {low} ({peaks_words(said)}). {_untestable(figures)}"
+        text = (
+            f"{place}{noun} of {high} is {higher(ratio.value)} {low} ({peaks_words(context)}). {_untestable(figures)}"
+        )
     elif figures["verdict"] == RatioVerdict.UNRESOLVED:
-        text = _unresolved(said, inside)
+        text = _unresolved(context, inside)
     elif figures["verdict"] == RatioVerdict.EQUAL:
         share = plain_percent(figures.get("equal_within", EQUAL_WITHIN))
         text = f"{place}{plural} of {high} and {low} are equal within {share}{inside}"
-    return f"{text}{_but(said)}{_compared_at(said)}.{_differing(said)}"
+    return f"{text}{_but(context)}{_compared_at(context)}.{_differing(context)}"
 
 
 def _untestable(figures: Mapping[str, Any]) -> str:
@@ -62,26 +66,26 @@ def _untestable(figures: Mapping[str, Any]) -> str:
     )
 
 
-def _but(said: Said) -> str:
+def _but(context: Said) -> str:
     """What the faster system may lose, where it is decided that it is faster."""
-    durability = said.figures.get("less_durable")
-    is_difference = RatioVerdict(said.figures["verdict"]).is_difference
-    return f", but {said.finding.system} {durability}" if durability and is_difference else ""
+    durability = context.figures.get("less_durable")
+    is_difference = RatioVerdict(context.figures["verdict"]).is_difference
+    return f", but {context.finding.system} {durability}" if durability and is_difference else ""
 
 
-def _differing(said: Said) -> str:
+def _differing(context: Said) -> str:
     """What the systems differ in, if that is more than the durability that `_but` has told."""
-    differing, one_sided = said.figures["differing"], said.figures["one_sided"]
-    is_told = bool(_but(said)) and [name for name, *_ in differing] == ["durability"]
+    differing, one_sided = context.figures["differing"], context.figures["one_sided"]
+    is_told = bool(_but(context)) and [name for name, *_ in differing] == ["durability"]
     return factor_words(() if is_told else differing, one_sided)
 
 
-def _compared_figures(said: Said) -> tuple[str, str, str]:
+def _compared_figures(context: Said) -> tuple[str, str, str]:
     """Where two systems are compared and by what, in the singular and in the plural; one level has no peak."""
-    finding, base = said.finding, said.figures["base"]
+    finding, base = context.finding, context.figures["base"]
     levels = {
         cell.level.order: cell.level
-        for curve in said.analysis.curves
+        for curve in context.analysis.curves
         if curve.workload == finding.workload and curve.system in (finding.system, base) and not curve.kind.is_at_rate
         for cell in curve.cells
     }
@@ -91,21 +95,21 @@ def _compared_figures(said: Said) -> tuple[str, str, str]:
     return f"{finding.workload}: at {level.label()}, ", "throughput", "throughputs"
 
 
-def _turns(said: Said) -> Difference | None:
+def _turns(context: Said) -> Difference | None:
     """The pairs of turns behind a comparison of peaks; None where the systems did not take turns."""
-    finding = said.finding
-    pair, own = {finding.system, said.figures["base"]}, said.figures.get("system_level")
-    for difference in said.analysis.differences:
+    finding = context.finding
+    pair, level = {finding.system, context.figures["base"]}, context.figures.get("system_level")
+    for difference in context.analysis.differences:
         is_of_pair = difference.workload == finding.workload and {difference.base, difference.system} == pair
         is_turns = difference.duet is not None and is_of_pair and difference.level is not None
-        if is_turns and (own is None or difference.level == own):
+        if is_turns and (level is None or difference.level == level):
             return difference
     return None
 
 
-def _of_turns(said: Said, turns: Difference) -> str:
+def _of_turns(context: Said, turns: Difference) -> str:
     """Two systems that took turns, the faster one first, with the verdict and what it rests on."""
-    finding, figures = said.finding, said.figures
+    finding, figures = context.finding, context.figures
     high, low = str(finding.system), figures["base"]
     ratio: Estimate = figures["ratio"]
     assert turns.duet is not None, "only such comparisons are chosen"
@@ -136,11 +140,11 @@ def _would_decide(figures: Mapping[str, Any], outer: str) -> str:
     return f"The minimum detectable effect (80 % power) is {effect(detectable)}; {more}"
 
 
-def _unresolved(said: Said, inside: str) -> str:
+def _unresolved(context: Said, inside: str) -> str:
     """Which difference is open, and what would decide it."""
-    finding, figures = said.finding, said.figures
+    finding, figures = context.finding, context.figures
     high, low = str(finding.system), figures["base"]
-    place, _, plural = _compared_figures(said)
+    place, _, plural = _compared_figures(context)
     ratio: Estimate = figures["ratio"]
     more = _would_decide(figures, "block" if "environments" in figures else "repetition")
     alone = ratio.bounds is not None and ratio.bounds.low > 1.0
@@ -151,28 +155,28 @@ def _unresolved(said: Said, inside: str) -> str:
     )
 
 
-def _compared_at(said: Said) -> str:
+def _compared_at(context: Said) -> str:
     """At which level two peaks were compared, where that is not the highest of both."""
-    figures, workload = said.figures, said.finding.workload
+    figures, workload = context.figures, context.finding.workload
     levels = figures.get("system_level"), figures.get("base_level")
     if levels[0] is None or levels[0] != levels[1]:
         return ""
-    peaks = [said.curve(system, workload).peak for system in (str(said.finding.system), figures["base"])]
+    peaks = [context.curve(system, workload).peak for system in (str(context.finding.system), figures["base"])]
     if all(peak is not None and peak.level.order == levels[0].order for peak in peaks):
         return ""
     return f"; both were compared at {levels[0].label()}, which is near the peak of both"
 
 
-def peaks_words(said: Said) -> str:
+def peaks_words(context: Said) -> str:
     """Both peaks with their levels."""
-    finding, figures = said.finding, said.figures
+    finding, figures = context.finding, context.figures
     of_both = (
         (finding.system, finding.workload),
         (figures["base"], figures.get("base_workload", finding.workload)),
     )
-    peaks = [said.curve(str(system), workload).peak for system, workload in of_both]
+    peaks = [context.curve(str(system), workload).peak for system, workload in of_both]
     return " against ".join(
-        f"{format_rate(peak.throughput_tps.value, said.unit)} at {peak.level.label()}" for peak in peaks if peak
+        f"{format_rate(peak.throughput_tps.value, context.unit)} at {peak.level.label()}" for peak in peaks if peak
     )
 
 
@@ -182,22 +186,23 @@ def peak_differences(analysis: Analysis) -> Table | None:
     turns = {
         difference.workload for difference in analysis.differences if difference.duet is not None
     } & _single_levels(analysis)
-    found = [
+    differences = [
         difference
         for difference in analysis.differences
         if difference.level is None and difference.workload not in turns
     ]
-    return _differences(analysis, "Peaks compared" if has_peaks else "Systems compared", found)
+    return _differences(analysis, "Peaks compared" if has_peaks else "Systems compared", differences)
 
 
 def level_differences(analysis: Analysis) -> Table | None:
     """Each level of two systems; None where there is none but what `peak_differences` or a table of duets has."""
     single = _single_levels(analysis)
-    levels = (
-        difference for difference in analysis.differences if difference.level is not None and difference.duet is None
-    )
-    found = [level for level in levels if level.workload not in single]
-    return _differences(analysis, "The same number of connections compared", found)
+    differences = [
+        difference
+        for difference in analysis.differences
+        if difference.level is not None and difference.duet is None and difference.workload not in single
+    ]
+    return _differences(analysis, "The same number of connections compared", differences)
 
 
 def _single_levels(analysis: Analysis) -> set[str]:
@@ -284,12 +289,12 @@ def duet_differences(analysis: Analysis) -> list[Difference]:
 def duet_table(analysis: Analysis) -> Table | None:
     """A row for each two systems and level that took turns; None without any."""
     peaks = {_pair(difference): difference for difference in analysis.differences if difference.level is None}
-    found = duet_differences(analysis)
-    of_systems = [peaks.get(_pair(one), one) for one in found]
+    differences = duet_differences(analysis)
+    of_systems = [peaks.get(_pair(difference), difference) for difference in differences]
     rows = tuple(
-        _row(one, one.duet, other_factor_words(of), _all_trials(one, one.duet, analysis))
-        for one, of in zip(found, of_systems, strict=True)
-        if one.duet is not None
+        _row(difference, difference.duet, other_factor_words(of), _all_trials(difference, difference.duet, analysis))
+        for difference, of in zip(differences, of_systems, strict=True)
+        if difference.duet is not None
     )
     if not rows:
         return None
@@ -305,16 +310,16 @@ def duet_table(analysis: Analysis) -> Table | None:
         Column(heading="each round"),
         _words("interval from variation"),
     )
-    levels = list(dict.fromkeys(one.level.label() for one in found if one.level is not None))
+    levels = list(dict.fromkeys(difference.level.label() for difference in differences if difference.level is not None))
     is_one_level = len(levels) == 1
     caption = f"Systems that took turns at {levels[0]}" if is_one_level else "Systems that took turns"
     table = Table(caption=caption, columns=columns, rows=rows, notes=CANNOT_SEE)
-    said = {
+    redundant = {
         _OTHERS: not any(of_system.other_factors or of_system.one_sided_factors for of_system in of_systems),
         "workload": len(analysis.workloads) == 1,
         "connections": is_one_level,
     }
-    for heading in (heading for heading, is_said in said.items() if is_said):
+    for heading in (heading for heading, is_redundant in redundant.items() if is_redundant):
         table = table.without(heading)
     return table
 
@@ -326,7 +331,7 @@ def _pair(difference: Difference) -> tuple[str, str, str]:
 def _row(difference: Difference, duet: Duet, others: str, trials: tuple[str, ...]) -> tuple[Entry, ...]:
     change = show_change(difference.ratio)
     p99 = None if duet.response_p99_ratio is None else show_change(duet.response_p99_ratio)
-    ratios = [found.ratio for found in duet.rounds]
+    ratios = [duet_round.ratio for duet_round in duet.rounds]
     rounds = " to ".join(dict.fromkeys(f"{_percent(edge):+.1f}" for edge in (min(ratios), max(ratios))))
     basis = [_BASIS[duet.basis]]
     basis += [f"neighbouring pairs correlate by {duet.correlation:+.2f}"] if duet.correlation is not None else []
@@ -355,18 +360,24 @@ def duet_charts(analysis: Analysis, look: Look, workload: str | None = None) -> 
         look: How they are made.
         workload: Under which; None for all.
     """
-    for duet_difference in (one for one in duet_differences(analysis) if workload in (None, one.workload)):
-        if duet_difference.duet is not None and duet_difference.level is not None:
-            title = f"{duet_difference.system} against {duet_difference.base}, {duet_difference.workload}, {duet_difference.level.label()}"
-            yield clean(title), _duet_chart(duet_difference, duet_difference.duet, analysis, look)
+    for difference in (
+        difference for difference in duet_differences(analysis) if workload in (None, difference.workload)
+    ):
+        if difference.duet is not None and difference.level is not None:
+            systems = f"{difference.system} against {difference.base}"
+            title = f"{systems}, {difference.workload}, {difference.level.label()}"
+            yield clean(title), _duet_chart(difference, difference.duet, analysis, look)
 
 
 def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, look: Look) -> Chart:
     links = Links(analysis)
-    of_rounds = {one.repetition: links.of(_round_trials(difference, one.repetition, analysis)) for one in duet.rounds}
-    pairs = [{**row, **of_rounds[one.repetition]} for one in duet.rounds for row in _points(one)]
-    means = [{**_mean(one), **of_rounds[one.repetition]} for one in duet.rounds]
-    numbers = [one.repetition + 1 for one in duet.rounds]
+    of_rounds = {
+        duet_round.repetition: links.of(_round_trials(difference, duet_round.repetition, analysis))
+        for duet_round in duet.rounds
+    }
+    pairs = [{**row, **of_rounds[duet_round.repetition]} for duet_round in duet.rounds for row in _points(duet_round)]
+    means = [{**_mean(duet_round), **of_rounds[duet_round.repetition]} for duet_round in duet.rounds]
+    numbers = [duet_round.repetition + 1 for duet_round in duet.rounds]
     scale = alt.Scale(domain=[min(numbers) - 0.5, max(numbers) + 0.5], nice=False)
     x = alt.X("place:Q", scale=scale, axis=alt.Axis(title="Round", values=numbers, format="d", ticks=False, grid=False))
     y = axis_y("change:Q", "Difference of throughput in each pair of turns, %", alt.Scale(zero=True), format="+,~r")
@@ -381,12 +392,12 @@ def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, look: Lo
 
 def _round_trials(difference: Difference, repetition: int, analysis: Analysis) -> list[str]:
     """The recordings of both systems in one round, that of the compared one first."""
-    found = {
+    trial_ids = {
         trial.system: trial.trial_id
         for trial in analysis.trials
         if (trial.workload, trial.level, trial.repetition) == (difference.workload, difference.level, repetition)
     }
-    return [found[system] for system in (difference.system, difference.base) if system in found]
+    return [trial_ids[system] for system in (difference.system, difference.base) if system in trial_ids]
 
 
 def _all_trials(difference: Difference, duet: Duet, analysis: Analysis) -> tuple[str, ...]:
@@ -467,14 +478,20 @@ def comparison_charts(analysis: Analysis, workload: WorkloadSummary, look: Look)
         workload: Under which.
         look: How it is made; labelled ones have room for the intervals in figures.
     """
-    own = _without_repeated([difference for difference in analysis.differences if difference.workload == workload.name])
-    if len(own) > COMPARED_MAX:
-        own = [one for one in own if one.level is None][:COMPARED_MAX]
-    if not own:
+    differences = _without_repeated(
+        [difference for difference in analysis.differences if difference.workload == workload.name]
+    )
+    if len(differences) > COMPARED_MAX:
+        differences = [difference for difference in differences if difference.level is None][:COMPARED_MAX]
+    if not differences:
         return
     links, unit = Links(analysis), workload.rate_unit
     longest = _LABEL_CHARACTERS if look.labelled else _NARROW_LABEL_CHARACTERS
-    groups = _by_pair(own, unit) if any(one.level is not None for one in own) else _by_base(own)
+    groups = (
+        _by_pair(differences, unit)
+        if any(difference.level is not None for difference in differences)
+        else _by_base(differences)
+    )
     places = itertools.count()
     charts = [
         (
@@ -482,31 +499,37 @@ def comparison_charts(analysis: Analysis, workload: WorkloadSummary, look: Look)
             [
                 {
                     "row": f"{next(places):03d}{shorten(clean(label), longest)}",
-                    **_compared(one, unit),
-                    **links.of(_trials(one, analysis, links)),
+                    **_compared(difference, unit),
+                    **links.of(_trials(difference, analysis, links)),
                 }
-                for label, one in compared
+                for label, difference in compared
             ],
         )
         for title, compared in groups
     ]
-    frame = _frame([row for _, rows in charts for row in rows], own[0].equal_within, look)
+    frame = _frame([row for _, rows in charts for row in rows], differences[0].equal_within, look)
     yield from ((title, _chart(rows, frame, look)) for title, rows in charts)
 
 
 def _by_pair(differences: Sequence[Difference], unit: str) -> list[_Group]:
     """A group for each two systems, a row for each level."""
     return [
-        (f"{system} against {base}", [("peaks" if one.level is None else one.level.label(unit), one) for one in own])
-        for (system, base), own in grouped(differences, lambda difference: (difference.system, difference.base))
+        (
+            f"{system} against {base}",
+            [
+                ("peaks" if difference.level is None else difference.level.label(unit), difference)
+                for difference in group
+            ],
+        )
+        for (system, base), group in grouped(differences, lambda difference: (difference.system, difference.base))
     ]
 
 
 def _by_base(differences: Sequence[Difference]) -> list[_Group]:
     """A group for each system that others are compared with, a row for each of these."""
     return [
-        (f"Peaks against that of {base}", [(one.system, one) for one in own])
-        for base, own in grouped(differences, lambda difference: difference.base)
+        (f"Peaks against that of {base}", [(difference.system, difference) for difference in group])
+        for base, group in grouped(differences, lambda difference: difference.base)
     ]
 
 
@@ -592,9 +615,12 @@ def _compared(difference: Difference, unit: str) -> Row:
 def _trials(difference: Difference, analysis: Analysis, links: Links) -> Iterator[str]:
     """The recordings of both systems, those of the compared one first."""
     peaks = {(curve.system, curve.workload): curve.peak for curve in analysis.curves if not curve.kind.is_at_rate}
-    for system, own in ((difference.system, difference.system_level), (difference.base, difference.base_level)):
+    for system, compared_level in (
+        (difference.system, difference.system_level),
+        (difference.base, difference.base_level),
+    ):
         peak = peaks.get((system, difference.workload))
-        level = difference.level or own or (None if peak is None else peak.level)
+        level = difference.level or compared_level or (None if peak is None else peak.level)
         yield from () if level is None else links.trials_of(system, difference.workload, level)
 
 

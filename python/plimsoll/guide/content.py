@@ -190,15 +190,19 @@ def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
     systems = tuple(_system(analysis, system) for system in analysis.systems)
     warnings = warning_parts(analysis)
     first = first_screen(analysis, warnings)
-    told = {*first.notices, *(headline.text for headline in first.headlines)}
-    rest = tuple(sentence for sentence in sentences(analysis, rest_findings(analysis)) if sentence.text not in told)
+    first_texts = {*first.notices, *(headline.text for headline in first.headlines)}
+    rest = tuple(
+        sentence for sentence in sentences(analysis, rest_findings(analysis)) if sentence.text not in first_texts
+    )
     texts = iter(vague_once([headline.text for headline in (*first.headlines, *rest)]))
-    headlines, rest = (tuple(replace(one, text=next(texts)) for one in own) for own in (first.headlines, rest))
+    headlines, rest = (
+        tuple(replace(sentence, text=next(texts)) for sentence in group) for group in (first.headlines, rest)
+    )
     return Content(
         analysis=analysis,
         title=f"Sizing guide: {analysis.study}",
         first=replace(first, headlines=headlines),
-        answer=vague_once([answer_sentence(one, analysis) for one in analysis.answer]),
+        answer=vague_once([answer_sentence(finding, analysis) for finding in analysis.answer]),
         rest=rest,
         limits=tuple(limit_sentence(limit) for limit in analysis.limits),
         glance=glance_table(analysis),
@@ -256,7 +260,7 @@ def _missing(analysis: Analysis) -> Table | None:
     if not analysis.missing:
         return None
     headings = ("system", "workload", "level", "repetition", "why", "recording")
-    unrun_ids = {one.trial_id for one in analysis.missing if not one.has_run}
+    unrun_ids = {trial.trial_id for trial in analysis.missing if not trial.has_run}
     rows = tuple(
         (
             Entry(missing_group.system or NOT_KNOWN),

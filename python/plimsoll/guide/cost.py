@@ -65,20 +65,20 @@ def cost_sentences(workload_cost: WorkloadCost) -> list[str]:
 
 
 def _of_currency(workload_cost: WorkloadCost, currency: str) -> str:
-    own = [system for system in workload_cost.systems if currency_of(system.price) == currency]
-    cheapest = own[0]
+    systems = [system for system in workload_cost.systems if currency_of(system.price) == currency]
+    cheapest = systems[0]
     money = money_words(cheapest.per_million.value, currency)
     share = f"{plain_percent(workload_cost.utilisation)} of {BASIS_WORDS[workload_cost.basis]}"
-    if len(own) == 1:
+    if len(systems) == 1:
         return f"{workload_cost.workload}: {cheapest.system} costs {money} per million transactions at {share}."
     is_known = currency not in workload_cost.undecided
     leads = "is the cheapest" if is_known else "has the lowest figure for cost"
     text = f"{workload_cost.workload}: {cheapest.system} {leads} per transaction, {money} per million at {share}."
     if not is_known:
-        is_open = any(system.may_be_higher for system in own)
+        is_open = any(system.may_be_higher for system in systems)
         why = "a throughput may be higher than was measured" if is_open else "the confidence intervals overlap"
         return f"{text} Which system is the cheapest is not resolved: {why}."
-    front = [system.system for system in own if system.on_front is OnFront.YES]
+    front = [system.system for system in systems if system.on_front is OnFront.YES]
     return f"{text} No other system sustains as much for less, or more for the same price: {listed(front)}."
 
 
@@ -140,7 +140,7 @@ def _chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis: Anal
 
 def pareto_chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis: Analysis, look: Look) -> Chart:
     """Capacity over cost per month; a line joins the systems on the front."""
-    own = [system for system in workload_cost.systems if currency_of(system.price) == currency]
+    systems = [system for system in workload_cost.systems if currency_of(system.price) == currency]
     links = Links(analysis)
     rows = [
         {
@@ -152,11 +152,11 @@ def pareto_chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis
             "high": per_unit(system.capacity_tps.bounds.high, unit) if system.capacity_tps.bounds else None,
             **links.of(system.trials),
         }
-        for system in own
+        for system in systems
     ]
     marks = Series(names(analysis), look)
     base = chart_of(rows)
-    most = max(system.price.per_month for system in own) * 1.08 or 1.0
+    most = max(system.price.per_month for system in systems) * 1.08 or 1.0
     title = f"Cost per month{f', {currency}' if currency else ''}"
     x = alt.X("cost:Q", scale=alt.Scale(domain=[0, most], nice=False), axis=alt.Axis(title=title, format=",~r"))
     y = axis_y("rate:Q", f"{capitalised(_HEADINGS[workload_cost.basis], ())}, {rate_words(unit)}", alt.Scale(zero=True))

@@ -54,33 +54,38 @@ def effect_sentences(workload: str, analysis: Analysis) -> Iterator[str]:
     for factor in analysis.effects.factors:
         if factor.workload == workload:
             yield f"{workload}: {_effect_words(factor)}."
-    own = [interaction for interaction in analysis.effects.interactions if interaction.workload == workload]
-    yield from (_interaction_sentence(one) for one in own if one.verdict.is_difference and one.other is not None)
-    yield from _level_sentences(workload, own, analysis.effects.factors)
-    if own and not any(one.verdict.is_difference for one in own):
-        yield f"{workload}: no significant interaction{_largest(own)}."
+    interactions = [interaction for interaction in analysis.effects.interactions if interaction.workload == workload]
+    yield from (
+        _interaction_sentence(interaction)
+        for interaction in interactions
+        if interaction.verdict.is_difference and interaction.other is not None
+    )
+    yield from _level_sentences(workload, interactions, analysis.effects.factors)
+    if interactions and not any(interaction.verdict.is_difference for interaction in interactions):
+        yield f"{workload}: no significant interaction{_largest(interactions)}."
 
 
 def _interaction_sentence(interaction: Interaction) -> str:
     return (
-        f"{interaction.workload}: the effect of {interaction.factor} on {measured_words(interaction.measure)} depends on {interaction.other}:"
-        f" {interaction.value} instead of {interaction.base} changes it by {change_words(interaction.effect_at_base)} with {interaction.other_base}"
+        f"{interaction.workload}: the effect of {interaction.factor} on {measured_words(interaction.measure)}"
+        f" depends on {interaction.other}: {interaction.value} instead of {interaction.base}"
+        f" changes it by {change_words(interaction.effect_at_base)} with {interaction.other_base}"
         f" and by {change_words(interaction.effect_at_value)} with {interaction.other_value}."
     )
 
 
 def _effect_words(factor_effect: FactorEffect) -> str:
     change, over = effect_label(factor_effect), averaged_words(factor_effect)
-    found, measured = show_change(factor_effect.ratio), measured_words(factor_effect.measure)
-    interval = "" if found.bounds is None else f" (95 % CI {found.bounds})"
+    shown, measured = show_change(factor_effect.ratio), measured_words(factor_effect.measure)
+    interval = "" if shown.bounds is None else f" (95 % CI {shown.bounds})"
     match factor_effect.verdict:
         case RatioVerdict.FASTER | RatioVerdict.SLOWER:
-            return f"{change} changes {measured} by {found.value}{interval}{over}"
+            return f"{change} changes {measured} by {shown.value}{interval}{over}"
         case RatioVerdict.EQUAL:
             within = plain_percent(factor_effect.equal_within)
-            return f"{change} leaves {measured} equal within {within}: {found.value}{interval}{over}"
+            return f"{change} leaves {measured} equal within {within}: {shown.value}{interval}{over}"
         case RatioVerdict.UNTESTABLE:
-            return f"{change} changes {measured} by {found.value}{over}; a confidence interval needs repetitions"
+            return f"{change} changes {measured} by {shown.value}{over}; a confidence interval needs repetitions"
         case RatioVerdict.DISTURBED:
             return f"what {change} changes is not known: the machine was not equally fast"
     detectable = (
@@ -89,7 +94,7 @@ def _effect_words(factor_effect: FactorEffect) -> str:
         else f"; minimum detectable effect {effect(factor_effect.smallest_effect)}"
     )
     further = further_words(factor_effect.repetitions_needed)
-    return f"no effect of {change} is established: {found.value}{interval}{over}{detectable}{further}"
+    return f"no effect of {change} is established: {shown.value}{interval}{over}{detectable}{further}"
 
 
 def _level_sentences(
@@ -101,12 +106,15 @@ def _level_sentences(
         for interaction in interactions
         if interaction.other is None and interaction.verdict.is_difference
     }
-    for one in effects:
-        if one.workload == workload and (one.measure, one.factor, one.value) in named:
-            shown = [f"{change_words(at.ratio)} at {at.level.label()}" for at in one.levels]
+    for factor_effect in effects:
+        if (
+            factor_effect.workload == workload
+            and (factor_effect.measure, factor_effect.factor, factor_effect.value) in named
+        ):
+            shown = [f"{change_words(at.ratio)} at {at.level.label()}" for at in factor_effect.levels]
             yield (
-                f"{workload}: the effect of {one.factor} ({one.value} instead of {one.base}) depends on the level:"
-                f" {listed(shown)}."
+                f"{workload}: the effect of {factor_effect.factor} ({factor_effect.value} instead of"
+                f" {factor_effect.base}) depends on the level: {listed(shown)}."
             )
 
 
@@ -148,8 +156,8 @@ def _at_levels(analysis: Analysis) -> Table | None:
     headings = [levels[order].label() for order in sorted(levels)]
     rows = []
     for factor in analysis.effects.factors:
-        found = {at.level.order: at.ratio for at in factor.levels}
-        entries = [effect_entry(found[order]) if order in found else Entry(NOT_KNOWN) for order in sorted(levels)]
+        ratios = {at.level.order: at.ratio for at in factor.levels}
+        entries = [effect_entry(ratios[order]) if order in ratios else Entry(NOT_KNOWN) for order in sorted(levels)]
         rows.append((Entry(effect_label(factor)), Entry(factor.workload), *entries))
     columns = (
         Column(heading="effect of", numeric=False),
@@ -196,13 +204,13 @@ def _interaction(interaction: Interaction) -> tuple[Entry, ...]:
 
 
 def _chart(workload: str, analysis: Analysis) -> SectionChart:
-    own = [factor for factor in analysis.effects.factors if factor.workload == workload]
-    return SectionChart(title=f"{workload}: effect of each factor", draw=lambda look: effects_chart(own, look))
+    effects = [factor for factor in analysis.effects.factors if factor.workload == workload]
+    return SectionChart(title=f"{workload}: effect of each factor", draw=lambda look: effects_chart(effects, look))
 
 
 def effects_chart(effects: Sequence[FactorEffect], look: Look) -> Chart:
     """A point and its interval for each effect, below its name; a line where nothing changes."""
-    rows: list[Row] = [_row(one) for one in effects]
+    rows: list[Row] = [_row(factor_effect) for factor_effect in effects]
     base, names = chart_of(rows), [row["label"] for row in rows]
     y = alt.Y("label:N", sort=names, axis=None, scale=alt.Scale(paddingInner=0.5, paddingOuter=0.6))
     edges = [0.0, *(row[key] for row in rows for key in ("low", "change", "high") if row[key] is not None)]
@@ -220,7 +228,7 @@ def effects_chart(effects: Sequence[FactorEffect], look: Look) -> Chart:
     words: dict[str, Any] = {"align": "left", "dy": -14, "fontSize": 11.5, "limit": 280}
     halo = base.mark_text(**words, stroke=look.palette.paper, strokeWidth=5)
     name = base.mark_text(**words, color=look.palette.ink)
-    written = [one.encode(x=at_x(0), y=y, text=alt.Text("label:N")) for one in (halo, name)]
+    written = [mark.encode(x=at_x(0), y=y, text=alt.Text("label:N")) for mark in (halo, name)]
     return finish(alt.layer(nothing, *written, interval.transform_filter("isValid(datum.low)"), point), look)
 
 
@@ -238,16 +246,21 @@ def _row(factor_effect: FactorEffect) -> Row:
     }
 
 
-def effects_answer_sentence(said: Said) -> str:
+def effects_answer_sentence(context: Said) -> str:
     """The strongest established effects under a workload, and the interactions that matter most."""
-    figures, workload = said.figures, said.finding.workload
+    figures, workload = context.figures, context.finding.workload
     measure = EffectMeasure(figures["measure"])
-    own = [
-        factor for factor in said.analysis.effects.factors if (factor.workload, factor.measure) == (workload, measure)
+    effects = [
+        factor
+        for factor in context.analysis.effects.factors
+        if (factor.workload, factor.measure) == (workload, measure)
     ]
-    strongest = [next(one for one in own if (one.factor, one.value) == figure[:2]) for figure in figures["effects"]]
+    strongest = [
+        next(factor_effect for factor_effect in effects if (factor_effect.factor, factor_effect.value) == figure[:2])
+        for figure in figures["effects"]
+    ]
     more = figures["more_effects_count"]
-    first = _strongest(strongest, more, measure) if strongest else _none(own, measure)
+    first = _strongest(strongest, more, measure) if strongest else _none(effects, measure)
     return f"{workload}: {first}.{_dependence_sentence(figures['interactions'], figures['more_interactions_count'])}"
 
 
@@ -265,23 +278,25 @@ def _strongest(strongest: Sequence[FactorEffect], more_count: int, measure: Effe
 
 
 def _with_interval(factor_effect: FactorEffect) -> str:
-    found = show_change(factor_effect.ratio)
-    return found.value if found.bounds is None else f"{found.value} (95 % CI {found.bounds})"
+    shown = show_change(factor_effect.ratio)
+    return shown.value if shown.bounds is None else f"{shown.value} (95 % CI {shown.bounds})"
 
 
-def _none(own: Sequence[FactorEffect], measure: EffectMeasure) -> str:
+def _none(effects: Sequence[FactorEffect], measure: EffectMeasure) -> str:
     """What is known where no effect is established."""
-    what, verdicts = measured_words(measure), {one.verdict for one in own}
-    factors = list(dict.fromkeys(one.factor for one in own))
+    what, verdicts = measured_words(measure), {factor_effect.verdict for factor_effect in effects}
+    factors = list(dict.fromkeys(factor_effect.factor for factor_effect in effects))
     if verdicts == {RatioVerdict.EQUAL}:
-        within = plain_percent(own[0].equal_within)
+        within = plain_percent(effects[0].equal_within)
         return f"no effect of {_either(factors)}: all values leave {what} equal within {within}"
     if verdicts == {RatioVerdict.UNTESTABLE}:
         verb = "changes" if len(factors) == 1 else "change"
         return f"whether {listed(factors)} {verb} {what} is not known: confidence intervals need repetitions"
     if RatioVerdict.DISTURBED in verdicts:
         return f"what {listed(factors)} {'changes' if len(factors) == 1 else 'change'} is not known: disturbed"
-    detectable = [one.smallest_effect for one in own if one.smallest_effect is not None]
+    detectable = [
+        factor_effect.smallest_effect for factor_effect in effects if factor_effect.smallest_effect is not None
+    ]
     least = f"; the largest minimum detectable effect is {effect(max(detectable))}" if detectable else ""
     return f"no effect of {_either(factors)} on {what} is established on average{least}"
 
@@ -297,13 +312,13 @@ def _dependence_sentence(interactions: Sequence[tuple[Scalar, ...]], more_count:
     by_effect: dict[str, list[str]] = {}
     for factor, value, base, other, *at in interactions:
         by_effect.setdefault(f"{factor} {value} instead of {base}", []).append(_depends(other, at))
-    told = [f"the effect of {label} depends on {listed(found)}" for label, found in by_effect.items()]
+    clauses = [f"the effect of {label} depends on {listed(dependences)}" for label, dependences in by_effect.items()]
     more = (
         f"; {counted(more_count, 'more interaction')} {'is' if more_count == 1 else 'are'} established"
         if more_count
         else ""
     )
-    text = "; ".join(told)
+    text = "; ".join(clauses)
     return f" {text[0].upper()}{text[1:]}{more}."
 
 
@@ -312,23 +327,25 @@ def _depends(other: Scalar, at: Sequence[Scalar]) -> str:
     base, at_base, value, at_value = at
     changes = [change_words(Estimate(value=float(ratio or 0))) for ratio in (at_base, at_value)]
     if other is None:
-        levels = [Level(connections=int(one or 0)).label() for one in (base, value)]
+        levels = [Level(connections=int(connections or 0)).label() for connections in (base, value)]
         return f"the level ({changes[0]} at {levels[0]}, {changes[1]} at {levels[1]})"
     return f"{other} ({changes[0]} with {base}, {changes[1]} with {value})"
 
 
 def brief_tables(analysis: Analysis) -> Iterator[Table]:
     """For each workload its effects, and the interactions that are established."""
-    found = analysis.effects
-    for workload, measure in dict.fromkeys((factor.workload, factor.measure) for factor in found.factors):
-        own = [factor for factor in found.factors if (factor.workload, factor.measure) == (workload, measure)]
+    effects = analysis.effects
+    for workload, measure in dict.fromkeys((factor.workload, factor.measure) for factor in effects.factors):
+        factor_effects = [
+            factor for factor in effects.factors if (factor.workload, factor.measure) == (workload, measure)
+        ]
         crossed = [
             interaction
-            for interaction in found.interactions
+            for interaction in effects.interactions
             if (interaction.workload, interaction.measure) == (workload, measure)
         ]
-        yield _brief_effects(workload, measure, own, _no_interaction(crossed))
-        if named := [one for one in crossed if one.verdict.is_difference]:
+        yield _brief_effects(workload, measure, factor_effects, _no_interaction(crossed))
+        if named := [interaction for interaction in crossed if interaction.verdict.is_difference]:
             yield _brief_interactions(workload, named)
 
 
@@ -341,20 +358,20 @@ def _brief_effects(workload: str, measure: EffectMeasure, effects: Sequence[Fact
     )
     rows = tuple(
         (
-            Entry(one.factor),
-            Entry(f"{one.value} instead of {one.base}"),
-            effect_entry(one.ratio, "*" if one.is_additive else ""),
-            Entry(verdict_words(one, "higher", "lower")),
+            Entry(factor_effect.factor),
+            Entry(f"{factor_effect.value} instead of {factor_effect.base}"),
+            effect_entry(factor_effect.ratio, "*" if factor_effect.is_additive else ""),
+            Entry(verdict_words(factor_effect, "higher", "lower")),
         )
-        for one in effects
+        for factor_effect in effects
     )
-    notes = (ADDITIVE_NOTE,) if any(one.is_additive for one in effects) else ()
+    notes = (ADDITIVE_NOTE,) if any(factor_effect.is_additive for factor_effect in effects) else ()
     caption = f"{workload}: effects on {measured_words(measure)}, each a mean over the other factors{_levels(effects)}"
     return Table(caption=caption, columns=columns, rows=rows, notes=(*notes, *filter(None, (note,))))
 
 
 def _levels(effects: Sequence[FactorEffect]) -> str:
-    return " and all levels" if any(one.levels for one in effects) else ""
+    return " and all levels" if any(factor_effect.levels for factor_effect in effects) else ""
 
 
 def _no_interaction(interactions: Sequence[Interaction]) -> str:

@@ -72,8 +72,8 @@ def environment_parts(systems: Sequence[SystemSummary]) -> tuple[EnvironmentPart
     facts = {system.name: _facts(system) for system in systems}
     shared = _shared(list(facts.values()))
     common = [EnvironmentPart(systems=("All systems",), facts=shared, instances=())] if shared else []
-    own = grouped(systems, lambda system: tuple(fact for fact in facts[system.name] if fact not in shared))
-    return (*common, *(part for rest, group in own if (part := _part(group, rest)).facts or part.instances))
+    groups = grouped(systems, lambda system: tuple(fact for fact in facts[system.name] if fact not in shared))
+    return (*common, *(part for rest, group in groups if (part := _part(group, rest)).facts or part.instances))
 
 
 def _shared(facts: list[tuple[Fact, ...]]) -> tuple[Fact, ...]:
@@ -154,7 +154,7 @@ def _instance_facts(instance: InstanceFacts) -> list[Fact]:
             "Flush of a small write",
             None if storage.flush_ms_median is None else f"{format_ms(storage.flush_ms_median)} (median)",
         ),
-        *((_ROLES.get(role, role), _of_role(one)) for role, one in instance.storage_of_roles.items()),
+        *((_ROLES.get(role, role), _of_role(role_storage)) for role, role_storage in instance.storage_of_roles.items()),
         ("In huge pages", _bytes(instance.huge_pages_bytes or None)),
     )
 
@@ -226,16 +226,16 @@ _BY = {"cgroup": "held there by a control group", "affinity": "by the affinity o
 _LIMITS = {"read_bps": "read", "write_bps": "written", "read_iops": "reads", "write_iops": "writes"}
 
 
-def placement_facts(found: PlacementFacts | None) -> Iterator[tuple[str, str | None]]:
+def placement_facts(placement: PlacementFacts | None) -> Iterator[tuple[str, str | None]]:
     """What was in effect for a server; None for what is as usual."""
-    if found is None:
+    if placement is None:
         return
-    by = None if found.cpus_by is None else _BY.get(found.cpus_by)
-    yield "CPUs of the server", f"{format_cpus(found.cpus)}, {by}" if found.cpus and by else None
-    yield "CPU quota", None if found.cpu_quota is None else f"{found.cpu_quota:g} CPUs"
-    yield "Memory limit", None if found.memory_limit_bytes is None else format_bytes(found.memory_limit_bytes)
-    yield "I/O limits", "; ".join(_limit(name, value) for name, value in found.io_limits.items()) or None
-    yield "Scheduling", _scheduling(found)
+    by = None if placement.cpus_by is None else _BY.get(placement.cpus_by)
+    yield "CPUs of the server", f"{format_cpus(placement.cpus)}, {by}" if placement.cpus and by else None
+    yield "CPU quota", None if placement.cpu_quota is None else f"{placement.cpu_quota:g} CPUs"
+    yield "Memory limit", None if placement.memory_limit_bytes is None else format_bytes(placement.memory_limit_bytes)
+    yield "I/O limits", "; ".join(_limit(name, value) for name, value in placement.io_limits.items()) or None
+    yield "Scheduling", _scheduling(placement)
 
 
 def client_cpus(environment: Environment) -> str | None:
@@ -252,10 +252,10 @@ def _limit(name: str, value: int) -> str:
     return f"{amount} {_LIMITS.get(key, key)} per second on device {device}"
 
 
-def _scheduling(found: PlacementFacts) -> str | None:
-    others = f" (some threads {', '.join(map(str, found.nice_others))})" if found.nice_others else ""
-    nice = f"nice {found.nice}{others}" if found.nice or others else None
-    scheduling = found.scheduling if found.scheduling != "other" else None
+def _scheduling(placement: PlacementFacts) -> str | None:
+    others = f" (some threads {', '.join(map(str, placement.nice_others))})" if placement.nice_others else ""
+    nice = f"nice {placement.nice}{others}" if placement.nice or others else None
+    scheduling = placement.scheduling if placement.scheduling != "other" else None
     return ", ".join(part for part in (scheduling, nice) if part) or None
 
 
@@ -329,8 +329,8 @@ def _factors(analysis: Analysis) -> dict[str, _Values]:
 
 
 def _value(system: SystemSummary, name: str, systems: Sequence[SystemSummary]) -> str | None:
-    found = factors_of(system).value(name)
-    return NOT_SET if found is None and any(is_unset(name, system, other) for other in systems) else found
+    value = factors_of(system).value(name)
+    return NOT_SET if value is None and any(is_unset(name, system, other) for other in systems) else value
 
 
 def _known(values: _Values) -> set[str]:
@@ -361,13 +361,15 @@ _GROUPED = (VariableReason.ABSENT, VariableReason.DEFAULT)
 
 def variable_table(analysis: Analysis, caption: str, *, expected: bool) -> Table | None:
     """Those that are expected to differ, or those that are not; None without any."""
-    found = [
+    variables = [
         variable for variable in analysis.variables if variable.expected is expected and variable.reason not in _GROUPED
     ]
-    if not found:
+    if not variables:
         return None
-    names = [system.name for system in analysis.systems if any(system.name in variable.values for variable in found)]
-    rows = tuple((Entry(variable.variable), *_variable_entries(variable, names)) for variable in found)
+    names = [
+        system.name for system in analysis.systems if any(system.name in variable.values for variable in variables)
+    ]
+    rows = tuple((Entry(variable.variable), *_variable_entries(variable, names)) for variable in variables)
     return Table(caption=caption, columns=(_heading("variable"), *(_heading(name) for name in names)), rows=rows)
 
 
@@ -408,9 +410,13 @@ _DIFFERENCES_MAX = 100
 
 def equivalence_section(analysis: Analysis) -> Section | None:
     """The whole section; None where fewer than two systems were measured."""
-    if not any(one.compared_count for one in analysis.equivalence):
+    if not any(equivalence.compared_count for equivalence in analysis.equivalence):
         return None
-    differing = [one for one in analysis.equivalence if one.differences and one.aspect is not Aspect.VARIABLES]
+    differing = [
+        equivalence
+        for equivalence in analysis.equivalence
+        if equivalence.differences and equivalence.aspect is not Aspect.VARIABLES
+    ]
     return Section(
         anchor="equivalence",
         title="Equivalence",
@@ -418,15 +424,15 @@ def equivalence_section(analysis: Analysis) -> Section | None:
         sentences=(_summary(analysis),),
         tables=(
             Table(caption="What was compared", columns=_COLUMNS, rows=tuple(map(_row, analysis.equivalence))),
-            *(_differences(one) for one in differing),
+            *(_differences(equivalence) for equivalence in differing),
         ),
         notes=tuple(_variable_notes(analysis)),
     )
 
 
 def _summary(analysis: Analysis) -> str:
-    differing = [_short(one.aspect) for one in analysis.equivalence if one.differences]
-    unknown = [_short(one.aspect) for one in analysis.equivalence if not one.compared_count]
+    differing = [_short(equivalence.aspect) for equivalence in analysis.equivalence if equivalence.differences]
+    unknown = [_short(equivalence.aspect) for equivalence in analysis.equivalence if not equivalence.compared_count]
     text = (
         f"No factor of the study explains differences in {listed(differing)}."
         if differing
@@ -448,14 +454,14 @@ def _row(equivalence: Equivalence) -> tuple[Entry, ...]:
 def _result(equivalence: Equivalence) -> Entry:
     if not equivalence.compared_count:
         return Entry(f"unknown for {listed(equivalence.unknown)}" if equivalence.unknown else "nothing to compare")
-    told = []
+    counts = []
     if equivalence.differences:
         names = first_few([each.what for each in equivalence.differences])
-        told.append(f"{counted(len(equivalence.differences), 'difference')}: {names}")
+        counts.append(f"{counted(len(equivalence.differences), 'difference')}: {names}")
     if equivalence.expected:
-        told.append(f"{len(equivalence.expected):,} expected")
+        counts.append(f"{len(equivalence.expected):,} expected")
     unknown = f"; unknown for {listed(equivalence.unknown)}" if equivalence.unknown else ""
-    return Entry((", ".join(told) or "equal") + unknown)
+    return Entry((", ".join(counts) or "equal") + unknown)
 
 
 def _differences(equivalence: Equivalence) -> Table:

@@ -140,10 +140,11 @@ def durability_sentences(record: DurabilityRecord) -> Iterator[str]:
     yield from (_broken_durability(setting, kind) for setting in record.settings if not setting.is_kept)
     yield from (_failed(setting) for setting in record.settings if any(fault.failure for fault in setting.each))
     kept = [setting for setting in record.settings if setting.faults_with_loss == 0 and setting.faults]
-    for one in sorted(kept, key=lambda one: -one.throughput_tps)[:1]:
+    for fastest in sorted(kept, key=lambda setting: -setting.throughput_tps)[:1]:
         yield (
-            f"The fastest setting that lost nothing: {_setting(one).label}, {format_number(one.throughput_tps)} tps;"
-            f" 0 of {one.faults} faults lost anything: below {format_percent(one.loss_ratio_max)}."
+            f"The fastest setting that lost nothing: {_setting(fastest).label},"
+            f" {format_number(fastest.throughput_tps)} tps; 0 of {fastest.faults} faults lost anything:"
+            f" below {format_percent(fastest.loss_ratio_max)}."
         )
     yield _DURABILITY_FAULTS[kind]
     yield _COMMON
@@ -175,11 +176,14 @@ def _broken_durability(setting_outcome: SettingOutcome, kind: FaultKind) -> str:
     setting = _setting(setting_outcome)
     if setting.promises_to_keep(kind) and any(fault.is_plain_loss for fault in setting_outcome.each):
         what = (
-            f"{setting.label} promises to keep every acknowledged transaction; {setting_outcome.lost} of {setting_outcome.acknowledged} were"
-            " lost."
+            f"{setting.label} promises to keep every acknowledged transaction; {setting_outcome.lost} of"
+            f" {setting_outcome.acknowledged} were lost."
         )
     else:
-        what = f"{setting.label} promises whole transactions; data was corrupt after {setting_outcome.corrupt} of {setting_outcome.faults} faults."
+        what = (
+            f"{setting.label} promises whole transactions; data was corrupt after {setting_outcome.corrupt} of"
+            f" {setting_outcome.faults} faults."
+        )
     if kind is FaultKind.LYING_DEVICE:
         return f"BROKEN PROMISE: {what} The device lied about flushes, as it was told to."
     return (
@@ -192,8 +196,8 @@ def _failed(setting_outcome: SettingOutcome) -> str:
     first = next(fault.failure for fault in setting_outcome.each if fault.failure)
     count = sum(fault.failure is not None for fault in setting_outcome.each)
     return (
-        f"{_setting(setting_outcome).label}: after {count} of {setting_outcome.faults} faults the server did not come back, or its tables could"
-        f" not be read; all transactions then count as lost. First: {first.splitlines()[0]}"
+        f"{_setting(setting_outcome).label}: after {count} of {setting_outcome.faults} faults the server did not come"
+        f" back, or its tables could not be read; all transactions then count as lost. First: {first.splitlines()[0]}"
     )
 
 
@@ -258,7 +262,7 @@ def outage_table(record: FailoverRecord) -> Table:
         Column(heading="tps before"),
         *(Column(heading=name) for name in names),
     )
-    rows = tuple(_outage_row(number, one) for number, one in enumerate(record.each, 1))
+    rows = tuple(_outage_row(number, outcome) for number, outcome in enumerate(record.each, 1))
     return Table(caption=f"Outages ({record.replication})", columns=columns, rows=rows)
 
 
@@ -269,14 +273,14 @@ def loss_table(record: FailoverRecord) -> Table:
     rows = tuple(
         (
             Entry(str(number)),
-            Entry(str(one.failed)),
-            Entry(str(one.failed_found)),
-            Entry(f"{one.acknowledged:,}"),
-            Entry(f"{one.lost:,}", mark="BROKEN" if _is_broken(record, one) else None),
-            Entry(NOT_KNOWN if one.lost_ms is None else format_number(one.lost_ms)),
-            Entry(str(one.torn + one.foreign)),
+            Entry(str(outcome.failed)),
+            Entry(str(outcome.failed_found)),
+            Entry(f"{outcome.acknowledged:,}"),
+            Entry(f"{outcome.lost:,}", mark="BROKEN" if _is_broken(record, outcome) else None),
+            Entry(NOT_KNOWN if outcome.lost_ms is None else format_number(outcome.lost_ms)),
+            Entry(str(outcome.torn + outcome.foreign)),
         )
-        for number, one in enumerate(record.each, 1)
+        for number, outcome in enumerate(record.each, 1)
     )
     return Table(caption="Transactions", columns=columns, rows=rows)
 
@@ -319,20 +323,20 @@ def failover_sentences(record: FailoverRecord) -> Iterator[str]:
             f" to {_seconds(record.outage_s_max)} s; the longest part is {_longest_part(record)}."
         )
         yield _loss(record)
-    behind = [one for one in record.each if one.is_behind]
+    behind = [outcome for outcome in record.each if outcome.is_behind]
     if behind:
         yield (
             f"In {len(behind)} of {record.faults} faults another replica had received more than the promoted one:"
             " what only that one had is lost, and it cannot follow."
         )
-    for number, one in enumerate(record.each, 1):
-        for left in one.not_following:
-            yield f"Fault {number}: {left.name} did not follow {one.promoted}: {left.reason}."
-    found = sum(one.failed_found for one in record.each)
-    if found:
+    for number, outcome in enumerate(record.each, 1):
+        for left in outcome.not_following:
+            yield f"Fault {number}: {left.name} did not follow {outcome.promoted}: {left.reason}."
+    committed_count = sum(outcome.failed_found for outcome in record.each)
+    if committed_count:
         yield (
-            f"{found} of {sum(one.failed for one in record.each)} transactions that failed for their clients are there:"
-            " a client that repeats what failed does these twice."
+            f"{committed_count} of {sum(outcome.failed for outcome in record.each)} transactions that failed for their"
+            " clients are there: a client that repeats what failed does these twice."
         )
     yield _FAILOVER_FAULTS[FailoverFault(record.fault)]
     yield _PARTS
@@ -374,7 +378,7 @@ def _is_broken(record: FailoverRecord, failover_outcome: FailoverOutcome) -> boo
 
 def _longest_part(record: FailoverRecord) -> str:
     parts = {
-        name: statistics.median(getattr(one.outage, f"{name}_s") for one in record.each)
+        name: statistics.median(getattr(outcome.outage, f"{name}_s") for outcome in record.each)
         for name in ("detect", "choose", "apply", "follow", "reconnect")
     }
     longest = max(parts, key=lambda name: parts[name])

@@ -100,17 +100,21 @@ def moment(unix_s: float) -> str:
 
 def fidelity_section(analysis: Analysis) -> Section | None:
     """What a guide says of the workloads that were learned; None where none was."""
-    found = [(workload, workload.learned) for workload in analysis.workloads if workload.learned is not None]
-    if not found:
+    learned_workloads = [
+        (workload, workload.learned) for workload in analysis.workloads if workload.learned is not None
+    ]
+    if not learned_workloads:
         return None
-    is_checked = any(learned.check is not None for _, learned in found)
+    is_checked = any(learned.check is not None for _, learned in learned_workloads)
     return Section(
         anchor="fidelity",
         title=TITLE,
-        sentences=tuple(sentence for one, learned in found for sentence in _sentences(one, learned)),
+        sentences=tuple(
+            sentence for workload, learned in learned_workloads for sentence in _sentences(workload, learned)
+        ),
         tables=tuple(
-            kinds_table(learned.check.figures, f"{one.name}: figures by kind")
-            for one, learned in found
+            kinds_table(learned.check.figures, f"{workload.name}: figures by kind")
+            for workload, learned in learned_workloads
             if learned.check is not None
         ),
         notes=(*NOTES, *CAVEATS) if is_checked else CAVEATS,

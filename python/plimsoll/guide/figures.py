@@ -190,8 +190,8 @@ def _capacity_figure(analysis: Analysis, part: WorkloadPart, prefix: str) -> Fig
 
 def _has_levels(analysis: Analysis, workload: WorkloadSummary, kind: LevelKind | None = None) -> bool:
     """Whether some curve has several; a curve of one level is a point, which tables and intervals show."""
-    own = (curve for curve in analysis.curves if curve.workload == workload.name and kind in (None, curve.kind))
-    return len({cell.level.order for curve in own for cell in curve.cells}) > 1
+    curves = (curve for curve in analysis.curves if curve.workload == workload.name and kind in (None, curve.kind))
+    return len({cell.level.order for curve in curves for cell in curve.cells}) > 1
 
 
 def _load_figures(analysis: Analysis, part: WorkloadPart, kind: LevelKind, prefix: str) -> LoadFigures:
@@ -278,7 +278,7 @@ def _key(analysis: Analysis, shown: set[str]) -> tuple[KeyEntry, ...]:
 
 def _lines_key(analysis: Analysis, shown: set[str]) -> tuple[KeyEntry, ...]:
     """The same for a chart whose shapes say something else."""
-    return tuple(replace(one, shape=SHAPES[0]) for one in _key(analysis, shown))
+    return tuple(replace(entry, shape=SHAPES[0]) for entry in _key(analysis, shown))
 
 
 def trusted(text: str) -> Markup:
@@ -304,11 +304,11 @@ def first_figures(content: Content) -> tuple[Figure, ...]:
     charts = ((workload, *_first_chart(analysis, workload, look)) for workload in workloads)
     return tuple(
         Figure(
-            title=f"{one.name}: {shows}",
-            label=f"{capitalised(shows, ())}, {one.name}",
+            title=f"{workload.name}: {shows}",
+            label=f"{capitalised(shows, ())}, {workload.name}",
             pictures=(picture(chart, "any", FIRST_PX, f"f{index}-"),),
         )
-        for index, (one, shows, chart) in enumerate(charts)
+        for index, (workload, shows, chart) in enumerate(charts)
         if chart is not None
     )
 
@@ -364,9 +364,7 @@ def section_figures(section: Section) -> SectionFigures:
     )
     key = tuple(dict.fromkeys(entry for chart in section.charts for entry in chart.key))
     open_first = sorted(section.tables, key=lambda table: bool(table.fold))
-    tables = tuple(
-        (fold, tuple(own)) for fold, own in itertools.groupby(open_first, key=lambda itertool: itertool.fold)
-    )
+    tables = tuple((fold, tuple(group)) for fold, group in itertools.groupby(open_first, key=lambda table: table.fold))
     return SectionFigures(words=section, figures=figures, key=key, tables=tables)
 
 
@@ -461,12 +459,12 @@ def cached(name: str, make: Callable[[], str]) -> str:
         make: Makes it.
     """
     path = _folder() / name
-    found = _read(path)
-    if found is None:
-        found = make()
+    text = _read(path)
+    if text is None:
+        text = make()
         with contextlib.suppress(OSError):
-            _write(path, found)
-    return found
+            _write(path, text)
+    return text
 
 
 def _folder() -> Path:

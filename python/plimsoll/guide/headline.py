@@ -96,12 +96,16 @@ class FirstScreen:
 def first_screen(analysis: Analysis, warnings: tuple[WarningPart, ...]) -> FirstScreen:
     """What stands on it; `warnings` are all of them, the gravest first."""
     chosen = headline_findings(analysis)
-    about_all = [one for one in analysis.answer if one.workload is None and one.code in ("incomplete", "lag-grows")]
+    about_all = [
+        finding
+        for finding in analysis.answer
+        if finding.workload is None and finding.code in ("incomplete", "lag-grows")
+    ]
     if not chosen:
-        chosen = [one for one in analysis.answer if one not in about_all][:1]
+        chosen = [finding for finding in analysis.answer if finding not in about_all][:1]
     return FirstScreen(
         facts=_facts(analysis),
-        notices=tuple(answer_sentence(one, analysis) for one in about_all),
+        notices=tuple(answer_sentence(finding, analysis) for finding in about_all),
         headlines=sentences(analysis, chosen),
         warnings=warnings[:GRAVEST_COUNT],
         more_warnings_count=max(len(warnings) - GRAVEST_COUNT, 0),
@@ -125,15 +129,15 @@ def headline_findings(analysis: Analysis) -> list[Finding]:
     """
     chosen = []
     for workload in analysis.workloads:
-        own = [one for one in analysis.answer if one.workload == workload.name]
+        findings = [finding for finding in analysis.answer if finding.workload == workload.name]
         for code in DUET_HEADLINE_CODES if is_duet(analysis, workload.name) else HEADLINE_CODES:
-            if same := [one for one in own if one.code == code]:
+            if same := [finding for finding in findings if finding.code == code]:
                 best = same[0] if code in ("comparison", "disturbed") else max(same, key=_merit)
-                chosen += _without_a_first(best, own) or [best, *_beside(best, own)]
+                chosen += _without_a_first(best, findings) or [best, *_beside(best, findings)]
                 break
         else:
-            chosen += [one for one in own if one.code != "effects"][:1]
-        chosen += [one for one in own if one.code == "effects"]
+            chosen += [finding for finding in findings if finding.code != "effects"][:1]
+        chosen += [finding for finding in findings if finding.code == "effects"]
     return chosen
 
 
@@ -156,14 +160,18 @@ def rest_findings(analysis: Analysis) -> list[Finding]:
     is_warned = {warning.code for warning in analysis.warnings}
     compared = {headline.workload for headline in headlines if headline.code in _COMPARED}
     chosen = []
-    for one in analysis.answer:
-        if one in headlines or _is_in_table(one) or (one.code == "stalled" and THROUGHPUT_STALLED.code in is_warned):
+    for finding in analysis.answer:
+        if (
+            finding in headlines
+            or _is_in_table(finding)
+            or (finding.code == "stalled" and THROUGHPUT_STALLED.code in is_warned)
+        ):
             continue
-        if one.code in _COMPARED:
-            if one.workload in compared:
+        if finding.code in _COMPARED:
+            if finding.workload in compared:
                 continue
-            compared.add(one.workload)
-        chosen.append(one)
+            compared.add(finding.workload)
+        chosen.append(finding)
     return chosen
 
 
@@ -177,27 +185,25 @@ def _is_in_table(finding: Finding) -> bool:
     return needed is None or (finding.level if needed == "level" else finding.known.get(needed)) is not None
 
 
-def _beside(best: Finding, own: Sequence[Finding]) -> list[Finding]:
+def _beside(best: Finding, findings: Sequence[Finding]) -> list[Finding]:
     """What a headline needs beside it: without the objective, how much is sustained; of capacities, how they differ."""
     if best.code == "capacity":
-        return [one for one in own if one.code == "capacity-compared"][:1]
+        return [finding for finding in findings if finding.code == "capacity-compared"][:1]
     if best.code == "objective-missed" or (best.code == "within-objective" and best.level is None):
-        return [one for one in own if one.code in ("peak", "sustained-rate")][:1]
+        return [finding for finding in findings if finding.code in ("peak", "sustained-rate")][:1]
     return []
 
 
-def _without_a_first(best: Finding, own: Sequence[Finding]) -> list[Finding]:
+def _without_a_first(best: Finding, findings: Sequence[Finding]) -> list[Finding]:
     """The comparison of the highest peak with the next where neither is the first; empty where one is, or is alone."""
     if best.code != "peak":
         return []
-    open_ones = [one for one in own if one.code == "comparison" and one.known["verdict"] in _NEITHER]
-    compared = next(
-        (open_one for open_one in open_ones if best.system in (open_one.system, open_one.known["base"])), None
-    )
+    ties = [finding for finding in findings if finding.code == "comparison" and finding.known["verdict"] in _NEITHER]
+    compared = next((tie for tie in ties if best.system in (tie.system, tie.known["base"])), None)
     if compared is None:
         return []
     pair = (compared.system, compared.known["base"])
-    return [compared, *(one for one in own if one.code == "peak" and one.system in pair)]
+    return [compared, *(finding for finding in findings if finding.code == "peak" and finding.system in pair)]
 
 
 def is_duet(analysis: Analysis, workload: str) -> bool:
@@ -228,8 +234,8 @@ def _source(analysis: Analysis) -> str:
     imported = [system for system in analysis.systems if system.origin != "measured"]
     if not imported:
         return ""
-    files = _some([one.imported_from or "" for one in imported])
-    which = "" if len(imported) == len(analysis.systems) else f"{_some([one.name for one in imported])}: "
+    files = _some([system.imported_from or "" for system in imported])
+    which = "" if len(imported) == len(analysis.systems) else f"{_some([system.name for system in imported])}: "
     return f"{which}imported{f' from {files}' if files else ''}, not measured by Plimsoll"
 
 
@@ -371,17 +377,17 @@ def _capacity_headings(analysis: Analysis, workload: WorkloadSummary) -> list[st
 
 
 def _capacity(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Entry:
-    own = (
+    capacities = (
         capacity
         for capacity in analysis.capacities
         if (capacity.system, capacity.workload) == (system.name, workload.name)
     )
-    found = next(own, None)
-    if found is None:
+    capacity = next(capacities, None)
+    if capacity is None:
         return _NOTHING
-    if found.capacity_tps is None:
+    if capacity.capacity_tps is None:
         return Entry("not known")
-    return replace(_rate(found.capacity_tps, workload.rate_unit), sources=capacity_sources(found))
+    return replace(_rate(capacity.capacity_tps, workload.rate_unit), sources=capacity_sources(capacity))
 
 
 def _headings(analysis: Analysis, workload: WorkloadSummary) -> list[str]:
@@ -390,8 +396,8 @@ def _headings(analysis: Analysis, workload: WorkloadSummary) -> list[str]:
 
 def _entries(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> list[Entry]:
     """What stands below the headings of one workload."""
-    own = {curve.kind.is_at_rate: curve for _, curve in curves_of(analysis, system.name, workload.name)}
-    curve = own.get(_is_at_rate(analysis, workload))
+    curves = {curve.kind.is_at_rate: curve for _, curve in curves_of(analysis, system.name, workload.name)}
+    curve = curves.get(_is_at_rate(analysis, workload))
     return [_NOTHING if curve is None else _sourced(show(curve), curve) for _, show in _figures(analysis, workload)]
 
 
@@ -411,13 +417,13 @@ def _figures(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     within = _within_figure(analysis.objective_ms_p99, unit)
     if _is_at_rate(analysis, workload):
         return [*within, (f"{SUSTAINED}, {unit}", lambda curve: _sustained(curve, unit)), ("p99 ms", _peak_p99)]
-    own = [curve for curve in analysis.curves if curve.workload == workload.name]
-    levels = {cell.level.order: cell.level for curve in own for cell in curve.cells}
+    curves = [curve for curve in analysis.curves if curve.workload == workload.name]
+    levels = {cell.level.order: cell.level for curve in curves for cell in curve.cells}
     peak = f"{unit} at {next(iter(levels.values())).label()}" if len(levels) == 1 else f"{PEAK}, {unit}"
     return [
         *within,
         (peak, lambda curve: _rate(curve.peak.throughput_tps, unit) if curve.peak else _NOTHING),
-        *([("pool", _pool)] if any(map(has_pool_advice, own)) else []),
+        *([("pool", _pool)] if any(map(has_pool_advice, curves)) else []),
         *_more(analysis, workload),
     ]
 
@@ -454,9 +460,9 @@ def _more(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     """What stands in no sentence when there are many systems."""
     if _is_told_one_by_one(analysis, workload):
         return []
-    own = [curve for curve in analysis.curves if curve.workload == workload.name]
+    curves = [curve for curve in analysis.curves if curve.workload == workload.name]
     more: list[_Figure] = []
-    if any(has_p99(cell.response_ms) for curve in own for cell in curve.cells):
+    if any(has_p99(cell.response_ms) for curve in curves for cell in curve.cells):
         more.append(("p99 ms at the peak", _peak_p99))
     for cost in (cost for cost in analysis.costs if cost.workload == workload.name):
         by_system = {system.system: system for system in cost.systems}

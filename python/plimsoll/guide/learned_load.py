@@ -73,7 +73,7 @@ def learned_page(profile: Profile, demand: Demand | None) -> Page:
 
 
 def _facts(profile: Profile, demand: Demand | None) -> Iterator[tuple[str, str]]:
-    statements = [one for each in profile.types for one in each.statement if one.left_out is None]
+    statements = [statement for each in profile.types for statement in each.statement if statement.left_out is None]
     types, count = counted(len(profile.types), "type"), counted(len(statements), "statement")
     yield "Runs", f"{format_percent(1 - profile.other_share)} of transactions, as {types} with {count} together"
     if profile.other_time_share is not None:
@@ -86,10 +86,12 @@ def _facts(profile: Profile, demand: Demand | None) -> Iterator[tuple[str, str]]
 
 
 def _doubts(profile: Profile) -> Iterator[str]:
-    left_out = Counter(one.left_out for each in profile.types for one in each.statement if one.left_out is not None)
+    left_out = Counter(
+        statement.left_out for each in profile.types for statement in each.statement if statement.left_out is not None
+    )
     for reason, count in left_out.items():
         yield f"Left out of the workload: {counted(count, 'statement')} {_LEFT_OUT[reason]}."
-    values = [value for each in profile.types for one in each.statement for value in one.values]
+    values = [value for each in profile.types for statement in each.statement for value in statement.values]
     if read := sum(value.assumed == "row-read" for value in values):
         yield (
             f"{counted_are(read, 'value')} assumed to come from a row that the transaction has read before. No log"
@@ -112,15 +114,15 @@ def _types(profile: Profile) -> Section:
             map(
                 Entry,
                 (
-                    one.name,
-                    format_percent(one.share),
-                    NOT_KNOWN if one.time_share is None else format_percent(one.time_share),
-                    format_number(one.statements),
-                    format_percent(one.rollback_ratio),
+                    transaction_type.name,
+                    format_percent(transaction_type.share),
+                    NOT_KNOWN if transaction_type.time_share is None else format_percent(transaction_type.time_share),
+                    format_number(transaction_type.statements),
+                    format_percent(transaction_type.rollback_ratio),
                 ),
             )
         )
-        for one in profile.types
+        for transaction_type in profile.types
     )
     return Section(
         anchor="types",
@@ -148,7 +150,7 @@ def fidelity_page(fidelity: Fidelity, *, is_brief: bool = False) -> Page:
     """
     if is_brief:
         beyond = [figure for figure in fidelity.figures if figure.is_met is False]
-        numbers = [int(one.of[1:]) for one in beyond if one.of.startswith("#")]
+        numbers = [int(figure.of[1:]) for figure in beyond if figure.of.startswith("#")]
         sections = (
             _summary(fidelity),
             *((_figures("beyond", "Beyond their goals", beyond, "Of"),) if beyond else ()),
@@ -190,13 +192,13 @@ def _fidelity_facts(fidelity: Fidelity) -> Iterator[tuple[str, str]]:
 def _fidelity_doubts(fidelity: Fidelity) -> Iterator[str]:
     if fidelity.conditions.scale != 1:
         yield (
-            f"Tables have {fidelity.conditions.scale:g} times the rows of the server's: rows examined and pages can differ"
-            " for that reason."
+            f"Tables have {fidelity.conditions.scale:g} times the rows of the server's: rows examined and pages can"
+            " differ for that reason."
         )
     if fidelity.transactions_count and fidelity.unlike_count > max(0.01 * fidelity.transactions_count, 1):
         yield (
-            f"{fidelity.unlike_count:,.0f} transactions of the run are of no type of the workload: an error ended them, or"
-            " a statement found no row and those after it were left out."
+            f"{fidelity.unlike_count:,.0f} transactions of the run are of no type of the workload: an error ended them,"
+            " or a statement found no row and those after it were left out."
         )
     if not any(figure.kind == "deadlocks" for figure in fidelity.figures):
         yield NO_SUCH_ERRORS
@@ -218,7 +220,7 @@ def _figures(anchor: str, title: str, figures: Sequence[FidelityFigure], what: s
     columns = (
         Column(heading=what, numeric=False),
         Column(heading="Figure", numeric=False),
-        *(Column(heading=one) for one in ("Log", "Run", "Deviation", "Goal")),
+        *(Column(heading=heading) for heading in ("Log", "Run", "Deviation", "Goal")),
         Column(heading="Verdict", numeric=False),
     )
     rows = tuple(

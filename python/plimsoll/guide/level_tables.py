@@ -136,8 +136,8 @@ def system_tables(analysis: Analysis, system: SystemSummary) -> tuple[Table | No
     """All of a system in one table, as in HP's guides, and at target rates one for each workload."""
     curves = curves_of(analysis, system.name)
     closed = [curve for curve in curves if not curve[1].kind.is_at_rate]
-    own = _levels_table(system.name, closed, notes=_notes(analysis, system, closed)) if closed else None
-    return own, tuple(_rates_table(system, curve, MEASURES) for curve in curves if curve[1].kind.is_at_rate)
+    closed_table = _levels_table(system.name, closed, notes=_notes(analysis, system, closed)) if closed else None
+    return closed_table, tuple(_rates_table(system, curve, MEASURES) for curve in curves if curve[1].kind.is_at_rate)
 
 
 def workload_tables(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Iterator[Table]:
@@ -150,14 +150,14 @@ def workload_tables(analysis: Analysis, system: SystemSummary, workload: Workloa
             yield _levels_table(workload.name, [curve], system=system.name)
 
 
-def _rates_table(system: SystemSummary, one: _Placed, measures: Sequence[Measure]) -> Table:
-    connections = one[1].cells[0].level.connections
-    caption = f"{one[0].name}: at target rates, over {connections:,} connections"
-    return _levels_table(caption, [one], system=system.name, measures=measures)
+def _rates_table(system: SystemSummary, placed: _Placed, measures: Sequence[Measure]) -> Table:
+    connections = placed[1].cells[0].level.connections
+    caption = f"{placed[0].name}: at target rates, over {connections:,} connections"
+    return _levels_table(caption, [placed], system=system.name, measures=measures)
 
 
 def _without_details(table: Table) -> Table:
-    return replace(table, rows=tuple(tuple(replace(one, detail=None) for one in row) for row in table.rows))
+    return replace(table, rows=tuple(tuple(replace(entry, detail=None) for entry in row) for row in table.rows))
 
 
 def _levels_table(
@@ -264,8 +264,8 @@ _NOTE = "Skew is the fastest over the slowest."
 
 def instance_tables(analysis: Analysis, system: SystemSummary) -> Iterator[Table]:
     """One table for each workload of which it is known what each of several instances completed."""
-    found = (instance_table(analysis, system, workload) for workload in analysis.workloads)
-    return (table for table in found if table is not None)
+    tables = (instance_table(analysis, system, workload) for workload in analysis.workloads)
+    return (table for table in tables if table is not None)
 
 
 def instance_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Table | None:
@@ -290,11 +290,11 @@ def instance_table(analysis: Analysis, system: SystemSummary, workload: Workload
     return Table(system=system.name, caption=caption, columns=tuple(columns), rows=rows, notes=(_NOTE,))
 
 
-def _instance_row(found: Mapping[str, float], unit: str) -> Iterator[Entry]:
-    total, slowest, fastest = sum(found.values()), min(found.values()), max(found.values())
-    yield from (Entry(_rate(total, unit)), Entry(_rate(total / len(found), unit)))
-    for name in (min(found, key=found.__getitem__), max(found, key=found.__getitem__)):
-        yield from (Entry(_rate(found[name], unit)), Entry(name))
+def _instance_row(instances_tps: Mapping[str, float], unit: str) -> Iterator[Entry]:
+    total, slowest, fastest = sum(instances_tps.values()), min(instances_tps.values()), max(instances_tps.values())
+    yield from (Entry(_rate(total, unit)), Entry(_rate(total / len(instances_tps), unit)))
+    for name in (min(instances_tps, key=instances_tps.__getitem__), max(instances_tps, key=instances_tps.__getitem__)):
+        yield from (Entry(_rate(instances_tps[name], unit)), Entry(name))
     yield Entry(NOT_KNOWN if slowest == 0 else f"{fastest / slowest:.2f}")
 
 
@@ -420,13 +420,13 @@ def _table(caption: str, level: str, rows: Sequence[_Row], figures: Sequence[_Fi
 def _says_nothing(heading: str, shown: Sequence[Entry]) -> bool:
     """Nowhere known; or rollbacks, which most workloads do not have."""
     empty = {NOT_KNOWN, "0"} if heading == "rolled back" else {NOT_KNOWN}
-    return all(one.text in empty for one in shown)
+    return all(entry.text in empty for entry in shown)
 
 
 def _rows(cells: Sequence[tuple[str, Cell]], order: Sequence[str]) -> Iterator[_Row]:
     for level, cell in cells:
-        totals = {one.name: one for one in cell.types}
-        demands = {one.name: one for one in cell.tpcc.types} if cell.tpcc else {}
+        totals = {total.name: total for total in cell.types}
+        demands = {demand.name: demand for demand in cell.tpcc.types} if cell.tpcc else {}
         for name in dict.fromkeys((*order, *totals)):
             if name in totals:
                 yield _Row(level=level, sources=cell_sources(cell), total=totals[name], demands=demands.get(name))
@@ -449,20 +449,20 @@ _EFFICIENCY_WORDS = (
 
 def notpm_tables(analysis: Analysis, system: SystemSummary) -> tuple[Table, ...]:
     """One for each TPC-C-derived workload that the system was measured under."""
-    found = (notpm_table(analysis, system, workload) for workload in analysis.workloads)
-    return tuple(table for table in found if table is not None)
+    tables = (notpm_table(analysis, system, workload) for workload in analysis.workloads)
+    return tuple(table for table in tables if table is not None)
 
 
 def notpm_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Table | None:
     """One system under one workload, a row for each level; None for workloads that have no new orders."""
     heading, cells = levels_of(analysis, system, workload)
-    found = [(level, _of(cell), cell_sources(cell)) for level, cell in cells if cell.tpcc is not None]
-    if not found:
+    tpcc_levels = [(level, _of(cell), cell_sources(cell)) for level, cell in cells if cell.tpcc is not None]
+    if not tpcc_levels:
         return None
-    has_efficiency = any(one.efficiency_ratio is not None for _, one, _ in found)
+    has_efficiency = any(figures.efficiency_ratio is not None for _, figures, _ in tpcc_levels)
     columns = [heading, "NOTPM", "warehouses in use", "NOTPM each"] + (["efficiency %"] if has_efficiency else [])
     notes = [_EFFICIENCY_WORDS] if has_efficiency else []
-    notes += [_ABOVE_WORDS] if any(one.is_above_maximum for _, one, _ in found) else []
+    notes += [_ABOVE_WORDS] if any(figures.is_above_maximum for _, figures, _ in tpcc_levels) else []
     return Table(
         system=system.name,
         caption=f"{workload.name}: new orders per minute (NOTPM)",
@@ -470,9 +470,9 @@ def notpm_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSum
         rows=tuple(
             (
                 Entry(level),
-                *(replace(entry, sources=sources) for entry in _notpm_row(one, has_efficiency=has_efficiency)),
+                *(replace(entry, sources=sources) for entry in _notpm_row(figures, has_efficiency=has_efficiency)),
             )
-            for level, one, sources in found
+            for level, figures, sources in tpcc_levels
         ),
         notes=tuple(notes),
     )

@@ -112,10 +112,22 @@ def _transactions(report: LogReport) -> Section:
         Column(heading="statements by # above", numeric=False),
     )
     rows = []
-    for one in report.types:
-        times = (percent(one.time_share), figure(one.mean_ms), figure(one.p99_ms)) if has_times else ()
-        figures = (one.name, percent(one.share), *times, _count(one), percent(one.rollback_ratio))
-        rows.append(tuple(map(Entry, (*figures, "yes" if one.reads_only else "no", _sequence(one, places)))))
+    for transaction in report.types:
+        times = (
+            (percent(transaction.time_share), figure(transaction.mean_ms), figure(transaction.p99_ms))
+            if has_times
+            else ()
+        )
+        figures = (
+            transaction.name,
+            percent(transaction.share),
+            *times,
+            _count(transaction),
+            percent(transaction.rollback_ratio),
+        )
+        rows.append(
+            tuple(map(Entry, (*figures, "yes" if transaction.reads_only else "no", _sequence(transaction, places))))
+        )
     return Section(
         anchor="transactions",
         title="Transactions",
@@ -160,10 +172,10 @@ def _arrival_section(arrivals: ArrivalFigures | None) -> Section | None:
         f" the busiest minute {format_rate(arrivals.peak_tps)}."
     ]
     if arrivals.dispersion:
-        told = "; ".join(
+        burstiness = "; ".join(
             _SPREAD.format(f"{window} s", format_number(value)) for window, value in arrivals.dispersion.items()
         )
-        sentences.append(f"{told} (1 is a Poisson process; more is burstier).")
+        sentences.append(f"{burstiness} (1 is a Poisson process; more is burstier).")
     return Section(
         anchor="arrivals",
         title="Arrivals",
@@ -187,17 +199,17 @@ def _rate_chart(arrivals: ArrivalFigures, look: Look) -> Chart:
 
 
 def _sessions(report: LogReport) -> Section:
-    found = report.sessions
-    ran = counted(found.transactions_median, "transaction")
+    sessions = report.sessions
+    ran = counted(sessions.transactions_median, "transaction")
     sentences = [
         f"1 session, which ran {ran}."
-        if found.count == 1
-        else f"{found.count:,} sessions; half of them ran at most {ran}."
+        if sessions.count == 1
+        else f"{sessions.count:,} sessions; half of them ran at most {ran}."
     ]
-    if found.think_ms_median is not None and found.think_ms_mean is not None:
+    if sessions.think_ms_median is not None and sessions.think_ms_mean is not None:
         sentences.append(
             f"From the end of a transaction to the begin of the next one of its session: median"
-            f" {format_number(found.think_ms_median)} ms, mean {format_number(found.think_ms_mean)} ms."
+            f" {format_number(sessions.think_ms_median)} ms, mean {format_number(sessions.think_ms_mean)} ms."
         )
     return Section(anchor="sessions", title="Sessions", sentences=tuple(sentences))
 
@@ -220,17 +232,17 @@ def _hot(report: LogReport) -> Section | None:
             map(
                 Entry,
                 (
-                    f"{places[one.template]}",
-                    _slot_words(one),
-                    f"{one.observed_count:,}",
-                    f"{one.distinct_count:,}",
-                    percent(one.top_share),
-                    percent(one.top_ten_share),
-                    percent(one.top_hundredth_share),
+                    f"{places[hot_values.template]}",
+                    _slot_words(hot_values),
+                    f"{hot_values.observed_count:,}",
+                    f"{hot_values.distinct_count:,}",
+                    percent(hot_values.top_share),
+                    percent(hot_values.top_ten_share),
+                    percent(hot_values.top_hundredth_share),
                 ),
             )
         )
-        for one in report.hot
+        for hot_values in report.hot
     )
     return Section(
         anchor="hot",
@@ -322,10 +334,10 @@ def statement_section(templates: Sequence[TemplateFigures], count: int, *, has_t
         Column(heading="statement", numeric=False),
     )
     rows = tuple(_row(place, template, has_times=has_times) for place, template in enumerate(templates[:TOP], start=1))
-    told = sum(template.time_share or 0.0 for template in templates[:TOP])
+    top_share = sum(template.time_share or 0.0 for template in templates[:TOP])
     if has_times:
         below = "the one below takes" if len(rows) == 1 else f"the {len(rows)} below take"
-        below += f" {format_percent(told)} of statement time"
+        below += f" {format_percent(top_share)} of statement time"
     else:
         below = "the most frequent is below" if len(rows) == 1 else f"the {len(rows)} most frequent are below"
     sentence = f"{counted(count, 'different statement')} ran; {below}."
@@ -429,7 +441,7 @@ def doubt_sentence(doubt: LogDoubt) -> str:
     """One doubt in words."""
     if doubt.code in _FIXED:
         return _FIXED[doubt.code]
-    return _WITH_FIGURES[doubt.code].format_map({key: _shown(key, one) for key, one in doubt.figures.items()})
+    return _WITH_FIGURES[doubt.code].format_map({key: _shown(key, value) for key, value in doubt.figures.items()})
 
 
 def _shown(key: str, value: float | str) -> str:

@@ -62,7 +62,10 @@ def _answer(content: Content) -> list[str]:
         ),
         *_doubts(content),
         *_table(content.glance, content.recorded),
-        *(f"{escape_markdown(one.text)}{_sources(one.sources, content.recorded)}" for one in content.rest),
+        *(
+            f"{escape_markdown(sentence.text)}{_sources(sentence.sources, content.recorded)}"
+            for sentence in content.rest
+        ),
         *(escape_markdown(sentence) for sentence in (content.bounds, *content.unknown)),
     ]
 
@@ -142,8 +145,8 @@ def section_lines(section: Section, recorded: Mapping[str, str]) -> list[str]:
 
 
 def _differences(content: Content) -> list[str]:
-    found = (content.peak_differences, content.level_differences, content.duets)
-    tables = [table for table in found if table is not None]
+    differences = (content.peak_differences, content.level_differences, content.duets)
+    tables = [table for table in differences if table is not None]
     blocks = [block for table in tables for block in _table(table, content.recorded)]
     return ["## Differences between systems", *(blocks or [content.no_differences])]
 
@@ -169,7 +172,10 @@ def _environment(part: EnvironmentPart) -> list[str]:
 
 def _warning(warning_part: WarningPart, recorded: Mapping[str, str]) -> str:
     place = escape_markdown(warning_part.place)
-    text = f"- {_code(warning_part.code)} ({place}): {escape_markdown(warning_part.evidence)} {escape_markdown(warning_part.advice)}"
+    text = (
+        f"- {_code(warning_part.code)} ({place}): {escape_markdown(warning_part.evidence)}"
+        f" {escape_markdown(warning_part.advice)}"
+    )
     return f"{text}{_sources(warning_part.sources, recorded, more_count=warning_part.more_sources_count)}"
 
 
@@ -224,12 +230,12 @@ def _table(table: Table, recorded: Mapping[str, str]) -> list[str]:
 
 def _row(row: Sequence[Entry], recorded: Mapping[str, str]) -> list[str]:
     """The entries of a row; only the first of those that rest on the same recordings names them all."""
-    told: set[tuple[str, ...]] = set()
+    named: set[tuple[str, ...]] = set()
     shown = []
     for entry in row:
-        is_first = entry.sources not in told and entry.text != NOT_KNOWN
+        is_first = entry.sources not in named and entry.text != NOT_KNOWN
         shown.append(f"{_entry(entry, recorded)}{_short_links(entry.sources[1:], recorded) if is_first else ''}")
-        told |= {entry.sources} if is_first else set()
+        named |= {entry.sources} if is_first else set()
     return shown
 
 

@@ -25,7 +25,7 @@ class MethodNote:
 
 def methods_of(analysis: Analysis) -> tuple[MethodNote, ...]:
     """How the kinds of numbers are found that the guide of this analysis has."""
-    return tuple(one for one in METHODS if one.applies(analysis))
+    return tuple(method for method in METHODS if method.applies(analysis))
 
 
 def _has_levels(analysis: Analysis) -> bool:

@@ -62,8 +62,8 @@ _LAG_NOTE = (
 
 def replication_section(analysis: Analysis) -> Section | None:
     """The whole section; None without replicas."""
-    found = analysis.replication
-    if not found.levels:
+    replication = analysis.replication
+    if not replication.levels:
         return None
     return Section(
         anchor="replication",
@@ -76,7 +76,7 @@ def replication_section(analysis: Analysis) -> Section | None:
 
 
 def _unit_of(analysis: Analysis, workload: str) -> str:
-    return next((one.rate_unit for one in analysis.workloads if one.name == workload), "tps")
+    return next((summary.rate_unit for summary in analysis.workloads if summary.name == workload), "tps")
 
 
 def _lag_sentences(analysis: Analysis) -> Iterator[str]:
@@ -204,9 +204,9 @@ def place_of(workload: str, alike: dict[str, str]) -> str:
 
 def scaling_sentences(analysis: Analysis) -> Iterator[str]:
     """Where another replica stops helping: measured, then by the arithmetic."""
-    for one in analysis.replication.scaling:
-        start = f"{place_of(one.workload, one.alike)}{_reads(one)}"
-        yield f"{start}: {_measured(one)}{_expected(one, _unit_of(analysis, one.workload))}"
+    for scaling in analysis.replication.scaling:
+        start = f"{place_of(scaling.workload, scaling.alike)}{_reads(scaling)}"
+        yield f"{start}: {_measured(scaling)}{_expected(scaling, _unit_of(analysis, scaling.workload))}"
 
 
 def _reads(replica_scaling: ReplicaScaling) -> str:
@@ -226,7 +226,10 @@ def _measured(replica_scaling: ReplicaScaling) -> str:
         why = ", because lag then grows" if grows else ""
         return f"after {counted(replica_scaling.stops_after, 'replica')} another one does not help{why}."
     if replica_scaling.unresolved_from is not None:
-        return f"whether another replica helps is not resolved from {counted(replica_scaling.unresolved_from, 'replica')} on."
+        return (
+            "whether another replica helps is not resolved from"
+            f" {counted(replica_scaling.unresolved_from, 'replica')} on."
+        )
     return f"each replica helps, up to the {most} that were measured."
 
 
@@ -252,8 +255,8 @@ def _expected(replica_scaling: ReplicaScaling, unit: str) -> str:
 
 def scaling_tables(analysis: Analysis) -> Iterator[Table]:
     """A row for each number of replicas."""
-    for one in analysis.replication.scaling:
-        unit = _unit_of(analysis, one.workload)
+    for scaling in analysis.replication.scaling:
+        unit = _unit_of(analysis, scaling.workload)
         columns = (
             Column(heading="replicas"),
             Column(heading="system", numeric=False),
@@ -264,9 +267,9 @@ def scaling_tables(analysis: Analysis) -> Iterator[Table]:
             Column(heading=f"arithmetic {unit}"),
             Column(heading="deviation"),
         )
-        rows = tuple(_point(point, one, unit) for point in one.points)
-        notes = _notes(one.costs) if one.costs is not None else ()
-        caption = f"{place_of(one.workload, one.alike)}: throughput by number of replicas"
+        rows = tuple(_point(point, scaling, unit) for point in scaling.points)
+        notes = _notes(scaling.costs) if scaling.costs is not None else ()
+        caption = f"{place_of(scaling.workload, scaling.alike)}: throughput by number of replicas"
         yield Table(caption=caption, columns=columns, rows=rows, notes=notes)
 
 
@@ -317,8 +320,8 @@ def commit_sentences(analysis: Analysis) -> Iterator[str]:
             worst = max(known, key=lambda point: point.ratio.value if point.ratio is not None else 0.0)
             assert worst.ratio is not None, "chosen so"
             yield (
-                f"{place_of(commit.workload, commit.alike)}: writes take {show_ratio(worst.ratio).value} times as long with"
-                f" {_way(worst)} as with {_way(commit.points[0])}."
+                f"{place_of(commit.workload, commit.alike)}: writes take {show_ratio(worst.ratio).value} times as long"
+                f" with {_way(worst)} as with {_way(commit.points[0])}."
             )
 
 
@@ -351,7 +354,8 @@ def commit_tables(analysis: Analysis) -> Iterator[Table]:
 
 
 def _commits_place(commit_cost: CommitCost, analysis: Analysis) -> str:
-    return f"{place_of(commit_cost.workload, commit_cost.alike)} at {commit_cost.level.label(_unit_of(analysis, commit_cost.workload))}"
+    label = commit_cost.level.label(_unit_of(analysis, commit_cost.workload))
+    return f"{place_of(commit_cost.workload, commit_cost.alike)} at {label}"
 
 
 def _commit(point: CommitPoint) -> tuple[Entry, ...]:
@@ -382,7 +386,7 @@ def lag_charts(analysis: Analysis) -> Iterator[SectionChart]:
         if any(lag.lag_s for server in level.servers for lag in server.lag):
             groups.setdefault((level.system, level.workload), []).append(level)
     chosen = [_chosen(levels) for levels in groups.values()]
-    for level in sorted(chosen, key=lambda one: -_largest_level_s(one))[:CHARTS_MAX]:
+    for level in sorted(chosen, key=lambda level: -_largest_level_s(level))[:CHARTS_MAX]:
         label = level.level.label(_unit_of(analysis, level.workload))
         yield SectionChart(title=f"{level.system}, {level.workload}, {label}: lag", draw=_LagChart(level, analysis))
 
@@ -441,9 +445,11 @@ def _colour(field: str, names: Sequence[str], look: Look) -> alt.Color:
 
 def scaling_charts(analysis: Analysis) -> Iterator[SectionChart]:
     """One for each workload: a line for each family of systems, dashed what the arithmetic says."""
-    for workload in dict.fromkeys(one.workload for one in analysis.replication.scaling):
-        own = [one for one in analysis.replication.scaling if one.workload == workload]
-        yield SectionChart(title=f"{workload}: throughput by number of replicas", draw=_ScalingChart(own, analysis))
+    for workload in dict.fromkeys(scaling.workload for scaling in analysis.replication.scaling):
+        scalings = [scaling for scaling in analysis.replication.scaling if scaling.workload == workload]
+        yield SectionChart(
+            title=f"{workload}: throughput by number of replicas", draw=_ScalingChart(scalings, analysis)
+        )
 
 
 class _ScalingChart:

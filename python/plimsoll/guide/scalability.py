@@ -43,8 +43,8 @@ _REGIONS = {
 
 def scalability_section(analysis: Analysis) -> Section | None:
     """The whole section; None where no curve has two levels."""
-    found = analysis.scalability
-    if not found:
+    curves = analysis.scalability
+    if not curves:
         return None
     units, links, best = (
         {workload.name: workload.rate_unit for workload in analysis.workloads},
@@ -54,10 +54,13 @@ def scalability_section(analysis: Analysis) -> Section | None:
     return Section(
         anchor="scalability",
         title="Scalability",
-        sentences=tuple(scalability_sentences(found)),
+        sentences=tuple(scalability_sentences(curves)),
         tables=(
-            *_nearest_laws(found),
-            *(folded_but_best(_table(one, units.get(one.workload, "tps"), links), one.workload, best) for one in found),
+            *_nearest_laws(curves),
+            *(
+                folded_but_best(_table(curve, units.get(curve.workload, "tps"), links), curve.workload, best)
+                for curve in curves
+            ),
         ),
         charts=tuple(_charts(analysis, units)),
         notes=(
@@ -68,18 +71,18 @@ def scalability_section(analysis: Analysis) -> Section | None:
     )
 
 
-def _nearest_laws(found: Sequence[Scalability]) -> Iterator[Table]:
+def _nearest_laws(curves: Sequence[Scalability]) -> Iterator[Table]:
     """How far the nearest law misses, for the curves whose sentence they share."""
     rows = tuple(
         (
-            Entry(one.workload),
-            Entry(one.system),
-            Entry(LAWS[one.fit.law]),
-            Entry(format_percent(one.fit.residual_ratio_max)),
+            Entry(curve.workload),
+            Entry(curve.system),
+            Entry(LAWS[curve.fit.law]),
+            Entry(format_percent(curve.fit.residual_ratio_max)),
         )
-        for own in without_law(found).values()
-        for one in own
-        if one.fit is not None
+        for group in without_law(curves).values()
+        for curve in group
+        if curve.fit is not None
     )
     if rows:
         columns = (
@@ -147,13 +150,13 @@ def _rate(tps: float | None, unit: str) -> str:
 
 def _charts(analysis: Analysis, units: Mapping[str, str]) -> Iterator[SectionChart]:
     """A chart for each curve; those of one workload have one scale, so that heights can be compared."""
-    for workload, own in grouped(analysis.scalability, lambda one: one.workload):
+    for workload, curves in grouped(analysis.scalability, lambda curve: curve.workload):
         unit = units.get(workload, "tps")
-        rows = [_rows(one, analysis, unit) for one in own]
+        rows = [_rows(curve, analysis, unit) for curve in curves]
         top = max(max(row["rate"], row["high"] or 0.0) for of in rows for row in of) * 1.06
-        for one, of in zip(own, rows, strict=True):
-            draw = partial(scalability_chart, one, of, top, unit)
-            yield SectionChart(title=f"{one.workload}, {one.system}: scalability", draw=draw)
+        for curve, of in zip(curves, rows, strict=True):
+            draw = partial(scalability_chart, curve, of, top, unit)
+            yield SectionChart(title=f"{curve.workload}, {curve.system}: scalability", draw=draw)
 
 
 def _rows(fit: Scalability, analysis: Analysis, unit: str) -> list[Row]:
@@ -244,27 +247,29 @@ _REASONS: Mapping[SuperlinearReason, str] = {
 }
 
 
-def scalability_sentences(found: Sequence[Scalability]) -> Iterator[str]:
+def scalability_sentences(curves: Sequence[Scalability]) -> Iterator[str]:
     """Each curve; those that no law fits, for the same cautions, together: the table of nearest laws has figures."""
-    groups = without_law(found)
+    groups = without_law(curves)
     for cautions, group in groups.items():
         others = [CAUTIONS[caution] for caution in cautions if caution is not Caution.DOES_NOT_FIT]
         because = f": {listed(others)}" if others else ""
         whose = (
-            "None of the laws fits any curve" if len(group) == len(found) else f"No law fits {len(group)} of the curves"
+            "None of the laws fits any curve"
+            if len(group) == len(curves)
+            else f"No law fits {len(group)} of the curves"
         )
         yield f"{whose}; the nearest ones are in the table. Do not extrapolate{because}."
-        yield from (f"{_place(one)}: {' '.join(steps)}" for one in group if (steps := _steps(one)))
-    told = [one for group in groups.values() for one in group]
-    yield from (scalability_sentence(one) for one in found if one not in told)
+        yield from (f"{_place(curve)}: {' '.join(steps)}" for curve in group if (steps := _steps(curve)))
+    covered = [curve for group in groups.values() for curve in group]
+    yield from (scalability_sentence(curve) for curve in curves if curve not in covered)
 
 
-def without_law(found: Sequence[Scalability]) -> dict[tuple[Caution, ...], list[Scalability]]:
+def without_law(curves: Sequence[Scalability]) -> dict[tuple[Caution, ...], list[Scalability]]:
     """Curves that no law fits, by their cautions, where several have the same."""
     groups: dict[tuple[Caution, ...], list[Scalability]] = {}
-    for one in found:
-        if one.verdict is ScalingVerdict.DOES_NOT_FIT:
-            groups.setdefault(one.cautions, []).append(one)
+    for curve in curves:
+        if curve.verdict is ScalingVerdict.DOES_NOT_FIT:
+            groups.setdefault(curve.cautions, []).append(curve)
     return {cautions: group for cautions, group in groups.items() if len(group) > 1}
 
 

@@ -53,7 +53,7 @@ class Section:
 def best_systems(analysis: Analysis) -> dict[str, str]:
     """For each workload the system that sustains most."""
     peaks = [(curve.peak.throughput_tps.value, curve) for curve in analysis.curves if curve.peak is not None]
-    return {one.workload: one.system for _, one in sorted(peaks, key=lambda pair: pair[0])}
+    return {curve.workload: curve.system for _, curve in sorted(peaks, key=lambda pair: pair[0])}
 
 
 def folded_but_best(table: Table, workload: str, best: Mapping[str, str]) -> Table:

@@ -105,13 +105,13 @@ def read_sides(base: str, system: str, baselines: Sequence[str] = ()) -> tuple[S
             use.
     """
     named = [_named(text) for text in (base, system, *baselines)]
-    folders = {path: _folder(path) for path in dict.fromkeys(one.path for one in named)}
-    sides = [_side(one, folders[one.path]) for one in named]
-    one, other = named[:2]
-    is_same = one.path.resolve() == other.path.resolve()
+    folders = {path: _folder(path) for path in dict.fromkeys(side_name.path for side_name in named)}
+    sides = [_side(side_name, folders[side_name.path]) for side_name in named]
+    first, other = named[:2]
+    is_same = first.path.resolve() == other.path.resolve()
     if is_same and sides[0].facts.system == sides[1].facts.system:
-        raise SpecError(f"{system}: is the same system as {base}; name two, such as {one.path}:SYSTEM")
-    at_any_look = any(folders[each.path].is_until_decided for each in (one, other))
+        raise SpecError(f"{system}: is the same system as {base}; name two, such as {first.path}:SYSTEM")
+    at_any_look = any(folders[each.path].is_until_decided for each in (first, other))
     if not is_same:
         return sides[0], sides[1], design_of_two_studies(sides[0], sides[1], sides[2:], at_any_look=at_any_look)
     if baselines:
@@ -121,7 +121,7 @@ def read_sides(base: str, system: str, baselines: Sequence[str] = ()) -> tuple[S
         is_paired=is_measured,
         at_any_look=at_any_look,
         sessions=Sessions.ONE_STUDY if is_measured else Sessions.UNKNOWN,
-        questions_count=_questions_count(folders[one.path].spec),
+        questions_count=_questions_count(folders[first.path].spec),
     )
     return sides[0], sides[1], design
 
@@ -130,7 +130,7 @@ def _questions_count(spec: StudySpec | None) -> int:
     """How many comparisons a study was to decide: as many as share its 5 %."""
     if spec is None:
         return 0
-    systems, workloads = [one.name for one in spec.system], [one.name for one in spec.workload]
+    systems, workloads = [system.name for system in spec.system], [workload.name for workload in spec.workload]
     return len(questions(systems, workloads, spec.study.levels.levels))
 
 
@@ -148,30 +148,32 @@ def _folder(path: Path) -> _Folder:
     if (path / "trial.json").exists():
         return _Folder((read_recording(path),), is_recording=True)
     plan = read_plan(path)
-    found = of_plan(plan, read_study(path))
-    recordings, _ = counting(found.recordings)
+    study = of_plan(plan, read_study(path))
+    recordings, _ = counting(study.recordings)
     spec, _ = current_spec(path)
-    return _Folder(recordings, found.damaged, searches_of_plan(plan, read_searches(path)), spec)
+    return _Folder(recordings, study.damaged, searches_of_plan(plan, read_searches(path)), spec)
 
 
-def _side(named: _Named, found: _Folder) -> Side:
+def _side(named: _Named, folder: _Folder) -> Side:
     wanted = named.system
-    names = list(dict.fromkeys(recording.trial.system.name for recording in found.recordings))
+    names = list(dict.fromkeys(recording.trial.system.name for recording in folder.recordings))
     if not names:
-        reason = found.damaged[0].reason if found.damaged else "no trial has been recorded yet; run the study first"
+        reason = folder.damaged[0].reason if folder.damaged else "no trial has been recorded yet; run the study first"
         raise RecordError(f"{named.path}: {reason}")
     if wanted is None and len(names) > 1:
         raise SpecError(f"{named.text}: has several systems, name one: {_choices(named, names)}")
-    own = [recording for recording in found.recordings if wanted is None or _is_of(wanted, recording.trial.system.name)]
-    if not own:
+    matching = [
+        recording for recording in folder.recordings if wanted is None or _is_of(wanted, recording.trial.system.name)
+    ]
+    if not matching:
         raise SpecError(f"{named.text}: there is no such system; there is {_choices(named, names)}")
-    trials, left_out = _reduced(own)
+    trials, left_out = _reduced(matching)
     if not trials:
         raise RecordError(f"{named.text}: no trial is complete; run the study again")
     chosen = _in_one_environment(named, trials)
     first = chosen[0]
-    levels = [one for one in chosen if found.is_recording or one.trial.search_id is None]
-    searches = _searches(first.trial.system.name, found, trials, chosen)
+    levels = [trial for trial in chosen if folder.is_recording or trial.trial.search_id is None]
+    searches = _searches(first.trial.system.name, folder, trials, chosen)
     finished_count = sum(search.is_finished for search in searches)
     versions = dict.fromkeys(instance.version for instance in first.environment.instances if instance.version)
     facts = ComparedSide(
@@ -180,22 +182,22 @@ def _side(named: _Named, found: _Folder) -> Side:
         system=first.trial.system.name,
         server_versions=tuple(versions),
         trials_count=len(levels),
-        left_out_count=left_out + len(found.damaged),
+        left_out_count=left_out + len(folder.damaged),
         searches_count=finished_count,
         unfinished_count=len(searches) - finished_count,
     )
-    searched = [one for one in chosen if not found.is_recording and one.trial.search_id is not None]
+    searched = [trial for trial in chosen if not folder.is_recording and trial.trial.search_id is not None]
     return Side(facts, levels, searched, searches)
 
 
 def _searches(
-    system: str, found: _Folder, trials: Sequence[TrialSummary], chosen: Sequence[TrialSummary]
+    system: str, folder: _Folder, trials: Sequence[TrialSummary], chosen: Sequence[TrialSummary]
 ) -> list[SearchRecord]:
     """The searches of a system, without those that ran in another environment."""
-    elsewhere = {trial.trial.trial_id for trial in trials} - {one.trial.trial_id for one in chosen}
+    elsewhere = {trial.trial.trial_id for trial in trials} - {trial.trial.trial_id for trial in chosen}
     return [
         search
-        for search in found.searches
+        for search in folder.searches
         if _is_of(system, search.system) and not any(run.trial_id in elsewhere for run in search.capacity.runs)
     ]
 
@@ -230,10 +232,10 @@ def _reduced(recordings: Sequence[Recording]) -> tuple[list[TrialSummary], int]:
 def _in_one_environment(named: _Named, trials: Sequence[TrialSummary]) -> list[TrialSummary]:
     """The trials of one environment: those of several are no repetitions of each other."""
     named_apart, _ = apart(trials)
-    names = list(dict.fromkeys(one.trial.system.name for one in named_apart))
+    names = list(dict.fromkeys(trial.trial.system.name for trial in named_apart))
     if len(names) == 1:
         return named_apart
-    chosen = [one for one in named_apart if one.trial.system.name == named.system]
+    chosen = [trial for trial in named_apart if trial.trial.system.name == named.system]
     if not chosen:
         raise SpecError(f"{named.text}: was measured in several environments, name one: {_choices(named, names)}")
     return chosen

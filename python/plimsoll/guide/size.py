@@ -88,7 +88,9 @@ def worded(answer: SizeAnswer) -> SizeAnswer:
                 system.model_copy(update={"reason": _with_text(system.reason, reason_sentence(system, asked))})
                 for system in answer.systems
             ),
-            "scale_out": tuple(one.model_copy(update={"text": _scale_out(one, asked)}) for one in answer.scale_out),
+            "scale_out": tuple(
+                scale_out.model_copy(update={"text": _scale_out(scale_out, asked)}) for scale_out in answer.scale_out
+            ),
             "doubts": tuple(_with_text(doubt, doubt_sentence(doubt)) for doubt in answer.doubts),
             "assumptions": tuple(
                 _with_text(assumption, assumption_sentence(assumption)) for assumption in answer.assumptions
@@ -110,7 +112,7 @@ def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
     """The answer, first things first."""
     asked, systems = answer.asked, answer.systems
     fitting = [system for system in systems if system.verdict is Fit.FITS]
-    surely = [one for one in fitting if one.grade is Grade.MEASURED]
+    surely = [system for system in fitting if system.grade is Grade.MEASURED]
     load = _load(asked)
     if asked.demand is not None:
         yield demand_sentence(asked, asked.demand)
@@ -120,22 +122,22 @@ def answer_sentences(answer: SizeAnswer) -> Iterator[str]:
         yield from _disturbed(systems, asked)
         yield f"{none} {load}."
         yield from _undecided(systems, asked)
-        yield from (_scale_out(one, asked) for one in answer.scale_out[:_SCALE_OUTS_TOLD])
+        yield from (_scale_out(scale_out, asked) for scale_out in answer.scale_out[:_SCALE_OUTS_TOLD])
         yield from horizon_sentences(answer)
         return
     if surely:
         yield f"{_how_many(surely, len(systems), load)}."
     if len(surely) < len(fitting):
-        yield _indicated([one for one in fitting if one.grade is not Grade.MEASURED], systems, asked)
+        yield _indicated([system for system in fitting if system.grade is not Grade.MEASURED], systems, asked)
     yield from _disturbed(systems, asked)
     if not answer.is_cost_comparable:
         yield "Prices are in different currencies, so none is called the cheapest."
     elif fitting[0].cost_per_month is not None:
-        cheapest, alike = fitting[0], [one for one in fitting if one.grade is fitting[0].grade]
-        of_known = "Of those with a known cost the" if any(one.cost_per_month is None for one in alike) else "The"
+        cheapest, alike = fitting[0], [system for system in fitting if system.grade is fitting[0].grade]
+        of_known = "Of those with a known cost the" if any(system.cost_per_month is None for system in alike) else "The"
         of_known = "Of those that are measured the" if len(alike) < len(fitting) else of_known
         yield f"{of_known} cheapest is {cheapest.system}, {_money(cheapest.cost_per_month, cheapest.price)} per month."
-    tightest = next((one for one in fitting if one.system == answer.tightest), None)
+    tightest = next((system for system in fitting if system.system == answer.tightest), None)
     if tightest is not None and tightest.throughput_tps is not None and len(surely) > 1:
         rate = format_rate(tightest.throughput_tps.value, asked.rate_unit)
         spare = format_percent(tightest.margin_ratio or 0.0)
@@ -148,8 +150,8 @@ def _disturbed(systems: Sequence[SystemFit], asked: LoadAsked) -> Iterator[str]:
     disturbed = [system for system in systems if system.verdict is Fit.DISTURBED]
     if not disturbed:
         return
-    worst = max(disturbed, key=lambda one: one.reason.known["slowness"])
-    others = [one.system for one in disturbed if one is not worst]
+    worst = max(disturbed, key=lambda system: system.reason.known["slowness"])
+    others = [system.system for system in disturbed if system is not worst]
     rest = f" {listed(others)}: disturbed as well." if others else ""
     yield f"{worst.system}: {reason_sentence(worst, asked)}{rest}"
 
@@ -159,15 +161,15 @@ def _undecided(systems: Sequence[SystemFit], asked: LoadAsked) -> Iterator[str]:
     if not undecided:
         return
     is_all = len(undecided) == len(systems) > 1
-    whom = "All are undecided" if is_all else f"Undecided for {listed([one.system for one in undecided])}"
-    reasons = dict.fromkeys(reason_sentence(one, asked) for one in undecided)
+    whom = "All are undecided" if is_all else f"Undecided for {listed([system.system for system in undecided])}"
+    reasons = dict.fromkeys(reason_sentence(system, asked) for system in undecided)
     first = next(iter(reasons))
     yield f"{whom}: {first}" if len(reasons) == 1 else f"{whom}. {undecided[0].system}: {first}"
 
 
 def _how_many(fitting: Sequence[SystemFit], all_count: int, load: str) -> str:
     """How many systems sustain a load; by closed loops alone, what so many clients get through."""
-    count, is_closed = len(fitting), all(one.evidence is SizeEvidence.SATURATION for one in fitting)
+    count, is_closed = len(fitting), all(system.evidence is SizeEvidence.SATURATION for system in fitting)
     whom = f"All {all_count} systems" if count == all_count else f"{count} of {all_count} systems"
     whom, s = ("The system", "s") if all_count == 1 else (whom, "s" if count == 1 else "")
     if is_closed:
@@ -177,18 +179,18 @@ def _how_many(fitting: Sequence[SystemFit], all_count: int, load: str) -> str:
 
 def _indicated(fitting: Sequence[SystemFit], systems: Sequence[SystemFit], asked: LoadAsked) -> str:
     """Which systems single or published figures speak for, by how much, and what that lacks."""
-    names = _together([one.system for one in fitting], [system.system for system in systems])
-    spare = sorted(round(100 * (one.margin_ratio or 0.0)) for one in fitting)
+    names = _together([system.system for system in fitting], [system.system for system in systems])
+    spare = sorted(round(100 * (system.margin_ratio or 0.0)) for system in fitting)
     margin = f"{spare[0]} to {spare[-1]} %" if spare[0] < spare[-1] else f"{spare[0]} %"
-    is_published = any(one.is_published for one in fitting)
-    is_single = all(one.throughput_tps is None or one.throughput_tps.trial_count == 1 for one in fitting)
+    is_published = any(system.is_published for system in fitting)
+    is_single = all(system.throughput_tps is None or system.throughput_tps.trial_count == 1 for system in fitting)
     once = f"{'published' if is_published else 'measured'}{' once' if is_single else ' without a known spread'}"
     if asked.headroom >= _MARGIN_FOR_VARIATION:
         lacks = "so variation has to fit into the headroom: measure to know"
     else:
         lacks = f"so without a margin for variation: keep {_MARGIN_FOR_VARIATION * 100:.0f} % or measure"
     closed = " These are clients that wait for each answer: not a size to plan by."
-    is_closed = all(one.evidence is SizeEvidence.SATURATION for one in fitting)
+    is_closed = all(system.evidence is SizeEvidence.SATURATION for system in fitting)
     return f"Indicated for {_load(asked)}: {names}, by {margin}; {once}, {lacks}.{closed if is_closed else ''}"
 
 
@@ -201,7 +203,7 @@ def _together(names: Sequence[str], all_names: Sequence[str]) -> str:
     short = []
     for name in names:
         first = name.partition(", ")[0]
-        is_whole = all(all_name in names for all_name in all_names if all_name.partition(", ")[0] == first)
+        is_whole = all(other in names for other in all_names if other.partition(", ")[0] == first)
         short.append(first if is_whole else name)
     return " or ".join(dict.fromkeys(short))
 
@@ -233,7 +235,8 @@ def _scale_out(scale_out: ScaleOut, asked: LoadAsked) -> str:
     priced = (
         ""
         if scale_out.cost_per_month is None
-        else f", for {whole(scale_out.cost_per_month)}{f' {scale_out.currency}' if scale_out.currency else ''} per month"
+        else f", for {whole(scale_out.cost_per_month)}{f' {scale_out.currency}' if scale_out.currency else ''}"
+        " per month"
     )
     condition = (
         "if reads spread evenly over a source and its replicas and nothing is lost to coordination"
@@ -241,7 +244,10 @@ def _scale_out(scale_out: ScaleOut, asked: LoadAsked) -> str:
         else "if the data can be split between them and nothing is lost to coordination (replicas repeat every write)"
     )
     would = "would" if scale_out.is_shown else "might"
-    return f"{scale_out.count} of {scale_out.system} {would} sustain it with {rate} on each{in_all}{priced}, {condition}.{unshown}"
+    return (
+        f"{scale_out.count} of {scale_out.system} {would} sustain it with {rate} on each{in_all}{priced},"
+        f" {condition}.{unshown}"
+    )
 
 
 def _with_replicas(scale_out: ScaleOut, asked: LoadAsked) -> str:
@@ -258,7 +264,8 @@ def _with_replicas(scale_out: ScaleOut, asked: LoadAsked) -> str:
     priced = (
         ""
         if scale_out.cost_per_month is None
-        else f", for {whole(scale_out.cost_per_month)}{f' {scale_out.currency}' if scale_out.currency else ''} per month"
+        else f", for {whole(scale_out.cost_per_month)}{f' {scale_out.currency}' if scale_out.currency else ''}"
+        " per month"
     )
     replicas = counted(scale_out.replicas, "replica")
     rate = format_rate(scale_out.tps_each, asked.rate_unit)
@@ -390,7 +397,7 @@ def horizon_sentences(answer: SizeAnswer) -> Iterator[str]:
     if first is not None and first.horizon is not None:
         yield f"With {_growth(demand)} {first.system} sustains it {_until(first.horizon, demand.today)}."
     short = [system for system in answer.systems if system.horizon is not None and system.horizon.about_years < 0]
-    yield from (_short(one, answer.asked) for one in short[:_SHORT_TOLD])
+    yield from (_short(system, answer.asked) for system in short[:_SHORT_TOLD])
 
 
 def _until(horizon: Horizon, today: date) -> str:

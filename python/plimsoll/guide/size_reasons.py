@@ -60,7 +60,10 @@ def _fits(system_fit: SystemFit, asked: LoadAsked, sustained: str) -> str:
 def _disturbed(system_fit: SystemFit, asked: LoadAsked, _: str) -> str:
     assert system_fit.throughput_tps is not None, "it was measured"
     rate = rate_with_interval(system_fit.throughput_tps, asked.rate_unit)
-    return f"Disturbed: it completed {rate} {_where(system_fit, asked)} {slow_machine_words(system_fit.reason.known)}. {ADVICE}"
+    return (
+        f"Disturbed: it completed {rate} {_where(system_fit, asked)}"
+        f" {slow_machine_words(system_fit.reason.known)}. {ADVICE}"
+    )
 
 
 def _too_slow(_: SystemFit, asked: LoadAsked, sustained: str) -> str:
@@ -125,8 +128,8 @@ def _rate_not_sustained(system_fit: SystemFit, asked: LoadAsked, _: str) -> str:
 def _rate_sustained_in_some(system_fit: SystemFit, asked: LoadAsked, _: str) -> str:
     seen = system_fit.reason.known
     return (
-        f"It sustained {_rate(system_fit, asked)} in {seen['sustained_count']} of {seen['repetitions_count']} repetitions;"
-        f" {_needed(asked)} is needed. More repetitions would decide."
+        f"It sustained {_rate(system_fit, asked)} in {seen['sustained_count']} of {seen['repetitions_count']}"
+        f" repetitions; {_needed(asked)} is needed. More repetitions would decide."
     )
 
 
@@ -139,8 +142,8 @@ def _lower_rate_not_sustained(system_fit: SystemFit, asked: LoadAsked, _: str) -
 
 def _rates_end_below(system_fit: SystemFit, asked: LoadAsked, _: str) -> str:
     return (
-        f"It sustains {_rate(system_fit, asked)}, the highest that was measured; {_needed(asked)} is needed. Measure higher"
-        " rates, or run plimsoll size with --confirm."
+        f"It sustains {_rate(system_fit, asked)}, the highest that was measured; {_needed(asked)} is needed. Measure"
+        " higher rates, or run plimsoll size with --confirm."
     )
 
 
@@ -179,8 +182,8 @@ def capacity_reason(system_fit: SystemFit, asked: LoadAsked) -> str:
         return f"No rate holds {objective}."
     if system_fit.reason.code in ("held-after-ramps", "late-in-ramps"):
         return _of_ramps(system_fit, asked, objective)
-    found = "not known" if system_fit.throughput_tps is None else rate_with_interval(system_fit.throughput_tps, unit)
-    capacity = f"capacity at {objective} is {found}"
+    rate = "not known" if system_fit.throughput_tps is None else rate_with_interval(system_fit.throughput_tps, unit)
+    capacity = f"capacity at {objective} is {rate}"
     if system_fit.reason.code == "capacity-too-low":
         return f"Too slow: its {capacity}; {_needed(asked)} is needed."
     return f"Its {capacity}{_of_capacity(system_fit, asked)}"

@@ -89,9 +89,9 @@ def sources_of(finding: Finding, analysis: Analysis) -> tuple[Source, ...]:
     curves = [curve for curve in analysis.curves if curve.system in named and curve.workload == finding.workload]
     cells = [(curve, _cell(finding, curve)) for curve in curves]
     return tuple(
-        Source(found[0], f"{curve.system}, {cell.level.label(units[curve.workload])}", found[1:])
+        Source(sources[0], f"{curve.system}, {cell.level.label(units[curve.workload])}", sources[1:])
         for curve, cell in cells
-        if cell is not None and (found := cell_sources(cell))
+        if cell is not None and (sources := cell_sources(cell))
     )
 
 
@@ -208,13 +208,13 @@ def of_plan(plan: Plan | None, study_recordings: StudyRecordings) -> StudyRecord
             for recording in study_recordings.recordings
             if {recording.trial.trial_id, recording.trial.repeats} & planned
         ),
-        tuple(one for one in study_recordings.damaged if one.trial_id in planned),
+        tuple(recording for recording in study_recordings.damaged if recording.trial_id in planned),
     )
 
 
-def searches_of_plan(plan: Plan | None, found: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
+def searches_of_plan(plan: Plan | None, searches: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
     """The searches that the study's plan holds, others were made before the study was changed; all without a plan."""
     if plan is None:
-        return tuple(found)
+        return tuple(searches)
     planned = {search.search_id for search in plan.searches}
-    return tuple(one for one in found if one.search_id in planned)
+    return tuple(search for search in searches if search.search_id in planned)

@@ -49,8 +49,8 @@ def _told(storage_record: StorageRecord) -> str:
     place = storage_words(storage_record.facts)
     before = ", written over before" if storage_record.is_preconditioned else ""
     return (
-        f"{storage_record.name}: {place or storage_record.path}; a file of {format_bytes(storage_record.size_bytes)}{before}, {storage_record.fio_version},"
-        f" {storage_record.duration_s:g} s for each test."
+        f"{storage_record.name}: {place or storage_record.path}; a file of {format_bytes(storage_record.size_bytes)}"
+        f"{before}, {storage_record.fio_version}, {storage_record.duration_s:g} s for each test."
     )
 
 
@@ -63,8 +63,8 @@ def use_sentence(storage_use: StorageUse) -> str:
     flush, response = format_ms(storage_use.flush_ms), format_ms(storage_use.response_ms)
     if storage_use.flushes is not None and storage_use.flushes < _DURABLE_FLUSHES:
         return (
-            f"{place}: a flush takes {flush} on {storage_use.storage}, but there were only {format_number(storage_use.flushes)} for"
-            f" each transaction of {response} at {level}."
+            f"{place}: a flush takes {flush} on {storage_use.storage}, but there were only"
+            f" {format_number(storage_use.flushes)} for each transaction of {response} at {level}."
         )
     count = (
         ""
@@ -171,26 +171,34 @@ _UNMEASURED_NOTE = (
 
 def durability_section(analysis: Analysis) -> Section | None:
     """The whole section; None where systems do not differ in durability."""
-    found = analysis.durability_classes
-    if not found:
+    classes = analysis.durability_classes
+    if not classes:
         return None
-    loss = next((one.measured for one in found if one.measured is not None), None)
+    loss = next((durability.measured for durability in classes if durability.measured is not None), None)
     measured = _UNMEASURED_NOTE if loss is None else _MEASURED_NOTE.format(server=loss.server, fault=loss.fault)
-    broken = [one for one in found if one.measured is not None and not one.measured.is_kept]
+    broken = [
+        durability for durability in classes if durability.measured is not None and not durability.measured.is_kept
+    ]
     return Section(
         anchor="durability",
         title="Speed against safety",
-        sentences=tuple(f"{one.system} did not keep what its settings promise: see the table." for one in broken),
+        sentences=tuple(
+            f"{durability.system} did not keep what its settings promise: see the table." for durability in broken
+        ),
         tables=tuple(
-            _table([one for one in found if one.workload == workload], analysis, has_losses=loss is not None)
-            for workload in dict.fromkeys(one.workload for one in found)
+            _table(
+                [durability for durability in classes if durability.workload == workload],
+                analysis,
+                has_losses=loss is not None,
+            )
+            for workload in dict.fromkeys(durability.workload for durability in classes)
         ),
         notes=(_CLASSES_NOTE, measured),
     )
 
 
-def _table(found: list[DurabilityClass], analysis: Analysis, *, has_losses: bool) -> Table:
-    unit = next((workload.rate_unit for workload in analysis.workloads if workload.name == found[0].workload), "tps")
+def _table(classes: list[DurabilityClass], analysis: Analysis, *, has_losses: bool) -> Table:
+    unit = next((workload.rate_unit for workload in analysis.workloads if workload.name == classes[0].workload), "tps")
     columns = [
         Column(heading="system", numeric=False),
         *(Column(heading=heading) for heading in ("flush at commit", "sync_binlog")),
@@ -200,8 +208,8 @@ def _table(found: list[DurabilityClass], analysis: Analysis, *, has_losses: bool
     ]
     if has_losses:
         columns += [Column(heading=heading) for heading in ("faults with loss", "limit", "lost ms", "corrupt")]
-    rows = tuple(_class_row(one, unit, has_losses=has_losses) for one in found)
-    return Table(caption=f"{found[0].workload}: classes of durability", columns=tuple(columns), rows=rows)
+    rows = tuple(_class_row(durability, unit, has_losses=has_losses) for durability in classes)
+    return Table(caption=f"{classes[0].workload}: classes of durability", columns=tuple(columns), rows=rows)
 
 
 def _class_row(durability_class: DurabilityClass, unit: str, *, has_losses: bool) -> tuple[Entry, ...]:

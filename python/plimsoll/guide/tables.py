@@ -117,18 +117,18 @@ def show_statistic(times: Durations, name: str) -> str:
 
 def explain_bounds(analysis: Analysis) -> str:
     """What the ranges beside the figures are, said once for all of them."""
-    found = [cell.throughput_tps.bounds for curve in analysis.curves for cell in curve.cells]
-    known = [bounds for bounds in found if bounds is not None]
-    if not found and analysis.capacities:
+    all_bounds = [cell.throughput_tps.bounds for curve in analysis.curves for cell in curve.cells]
+    known = [bounds for bounds in all_bounds if bounds is not None]
+    if not all_bounds and analysis.capacities:
         return ""  # of capacities alone: their section says what their ranges are
     if not known:
         return "No figure has a confidence interval."
     confidence = " and ".join(f"{share * 100:.4g} %" for share in sorted({bounds.confidence for bounds in known}))
-    parts = [part for kind, words in _RESTS_ON.items() if (part := _rests_on(kind, words, known, of=len(found)))]
-    missing = len(found) - len(known)
+    parts = [part for kind, words in _RESTS_ON.items() if (part := _rests_on(kind, words, known, of=len(all_bounds)))]
+    missing = len(all_bounds) - len(known)
     if missing:
         parts.append(f"{missing:,} {'has' if missing == 1 else 'have'} none")
-    of_all = "" if len(known) == len(found) and len(parts) == 1 else f"Of {len(found):,} throughputs, "
+    of_all = "" if len(known) == len(all_bounds) and len(parts) == 1 else f"Of {len(all_bounds):,} throughputs, "
     return f"Ranges beside figures are {confidence} confidence intervals (CI). {of_all}{listed(parts)}."
 
 
@@ -149,15 +149,15 @@ _RESTS_ON = {
 def _rests_on(
     kind: SpreadKind | None, words: tuple[str, str | None], known: Sequence[Bounds], *, of: int
 ) -> str | None:
-    own = [bounds for bounds in known if bounds.basis is kind]
-    if not own:
+    matching = [bounds for bounds in known if bounds.basis is kind]
+    if not matching:
         return None
-    degrees = [round(bounds.degrees) for bounds in own if bounds.degrees is not None]
+    degrees = [round(bounds.degrees) for bounds in matching if bounds.degrees is not None]
     edges = " to ".join(dict.fromkeys(f"{edge:,}" for edge in (min(degrees), max(degrees)))) if degrees else None
     notes = [f"{edges} degree{'' if edges == '1' else 's'} of freedom" if edges else None, words[1]]
     inside = "; ".join(note for note in notes if note)
-    whose = "that of 1 is" if len(own) == 1 else f"those of {len(own):,} are"
-    whose = "They are" if len(own) == of else whose
+    whose = "that of 1 is" if len(matching) == 1 else f"those of {len(matching):,} are"
+    whose = "They are" if len(matching) == of else whose
     return f"{whose} based on {words[0]}{f' ({inside})' if inside else ''}"
 
 
@@ -248,7 +248,8 @@ class Table:
         if not marks:
             return
         rows = tuple(
-            tuple(replace(one, detail=marks.get(one.detail or "", one.detail)) for one in row) for row in self.rows
+            tuple(replace(entry, detail=marks.get(entry.detail or "", entry.detail)) for entry in row)
+            for row in self.rows
         )
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "notes", (*self.notes, *(f"{mark} {text}." for text, mark in marks.items())))

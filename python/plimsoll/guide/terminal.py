@@ -42,7 +42,7 @@ def render_terminal(analysis: Analysis) -> Group:
         *section("Capacity", _capacity(content)),
         *section("Unexpected differences", table_blocks(content.unexpected_variables)),
         *section("Systems that took turns", table_blocks(content.duets)),
-        *(block for one in content.sections for block in section(one.title, _part(one))),
+        *(block for guide_section in content.sections for block in section(guide_section.title, _part(guide_section))),
         *section("Limitations", sentence_blocks(content.limits)),
         *section("More warnings", [_warning(warning) for warning in content.warnings[len(first.warnings) :]]),
         *section("State of trials", table_blocks(content.conditions)),
@@ -66,10 +66,10 @@ def render_answer(analysis: Analysis) -> Group:
 
 def _figures(content: Content) -> Iterator[RenderableType]:
     analysis = content.analysis
-    for system, own in zip(analysis.systems, content.systems, strict=True):
-        if own.tables:  # of a system that was only searched there are none
+    for system, system_part in zip(analysis.systems, content.systems, strict=True):
+        if system_part.tables:  # of a system that was only searched there are none
             yield from heading(f"{system.name}, {system.instances} instances" if system.instances > 1 else system.name)
-        told: set[str] = set()
+        shown_notes: set[str] = set()
         for part in content.workloads:
             tables = workload_tables(analysis, system, part.workload)
             notpm = notpm_table(analysis, system, part.workload)
@@ -78,10 +78,12 @@ def _figures(content: Content) -> Iterator[RenderableType]:
             for table in filter(None, (*tables, notpm, *types, instances)):
                 yield Text(table.caption, style="italic")
                 yield show_table(table)
-                yield from sentence_blocks(note for note in table.notes if note not in told)
-                told |= set(table.notes)
+                yield from sentence_blocks(note for note in table.notes if note not in shown_notes)
+                shown_notes |= set(table.notes)
         yield from sentence_blocks(
-            note for note in (own.levels.notes if own.levels is not None else ()) if note not in told
+            note
+            for note in (system_part.levels.notes if system_part.levels is not None else ())
+            if note not in shown_notes
         )
     yield Text()
     yield from sentence_blocks((content.rates_note, content.figures_note, content.bounds, *content.unknown), mark="")
@@ -106,11 +108,11 @@ def _deviations(content: Content) -> Iterator[RenderableType]:
         yield from section(table.caption, [show_table(table), *sentence_blocks(table.notes, mark="")])
 
 
-def _part(one: Section) -> Iterator[RenderableType]:
+def _part(guide_section: Section) -> Iterator[RenderableType]:
     """A section's brief tables, else its sentences."""
-    if not one.brief:
-        yield from sentence_blocks(one.sentences)
-    for index, table in enumerate(one.brief):
+    if not guide_section.brief:
+        yield from sentence_blocks(guide_section.sentences)
+    for index, table in enumerate(guide_section.brief):
         if index:
             yield Text()
         yield Text(clean(table.caption), style="italic")
@@ -121,8 +123,8 @@ def _part(one: Section) -> Iterator[RenderableType]:
 def _missing(content: Content) -> Iterator[RenderableType]:
     """A line for each, with its reason: there is no room for columns."""
     if groups := missing_groups(content.analysis.missing):
-        told = (f"{group_words(group)}: {group.reason}" for group in groups)
-        yield from section("Missing trials", sentence_blocks(tuple(told)))
+        lines = (f"{group_words(group)}: {group.reason}" for group in groups)
+        yield from section("Missing trials", sentence_blocks(tuple(lines)))
 
 
 def _warning(warning_part: WarningPart) -> RenderableType:

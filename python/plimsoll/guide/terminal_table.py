@@ -115,7 +115,7 @@ def _share(spare: int, widths: list[int], whole: Sequence[int]) -> None:
         widths[index] += grown
         spare -= grown
     for _ in range(spare):
-        index = max(range(len(whole)), key=lambda one: whole[one] / widths[one])
+        index = max(range(len(whole)), key=lambda column: whole[column] / widths[column])
         widths[index] += whole[index] > widths[index]
 
 
@@ -143,12 +143,12 @@ def _as_lines(columns: list[Column], rows: list[list[str]]) -> Iterator[Renderab
 
 def _detailed(table: Table) -> list[int]:
     """The first column of each kind of detail: only these get room of their own."""
-    found = {
+    index_by_detail = {
         column.detail: index
         for index, column in reversed(list(enumerate(table.columns)))
         if any(row[index].detail for row in table.rows)
     }
-    return sorted(found.values())
+    return sorted(index_by_detail.values())
 
 
 def _is_marked(table: Table) -> bool:

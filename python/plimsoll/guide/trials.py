@@ -80,7 +80,13 @@ class _Trial:
         """What trials of one row have in common."""
         steady = self.condition.steady
         state = None if steady is None else steady.state
-        return self.system, self.workload, state, bool(self.condition.slower), tuple(one.words for one in self.seen)
+        return (
+            self.system,
+            self.workload,
+            state,
+            bool(self.condition.slower),
+            tuple(observation.words for observation in self.seen),
+        )
 
 
 def condition_table(analysis: Analysis) -> Table | None:
@@ -95,30 +101,30 @@ def condition_table(analysis: Analysis) -> Table | None:
         or (condition.steady is not None and condition.steady.state is not StateKind.STEADY)
     ]
     rows = tuple(
-        _condition_row(by_repetition)
+        _condition_row(row_trials)
         for _, alike in grouped(trials, lambda trial: trial.kind)
-        for by_repetition in _by_repetitions(alike)
+        for row_trials in _by_repetitions(alike)
     )
     return Table(caption="State of trials", columns=_CONDITION_COLUMNS, rows=rows, notes=_NOTES) if rows else None
 
 
 def _by_repetitions(alike: Iterable[_Trial]) -> Iterator[list[_Trial]]:
     """Levels at which the same was seen in the same repetitions stand together."""
-    levels = [own for _, own in grouped(alike, lambda one: one.level.order)]
-    for _, together in grouped(levels, lambda level: tuple(sorted(one.condition.repetition for one in level))):
-        yield [one for own in together for one in own]
+    levels = [level_trials for _, level_trials in grouped(alike, lambda trial: trial.level.order)]
+    for _, together in grouped(levels, lambda level: tuple(sorted(trial.condition.repetition for trial in level))):
+        yield [trial for level_trials in together for trial in level_trials]
 
 
-def _condition_row(own: Sequence[_Trial]) -> tuple[Entry, ...]:
-    first, steady = own[0], own[0].condition.steady
-    levels = {one.level.order: one.level for one in own}
-    windows = [one.condition.steady for one in own if one.condition.steady is not None]
-    seen = (_told([one.seen[index] for one in own]) for index in range(len(first.seen)))
+def _condition_row(trials: Sequence[_Trial]) -> tuple[Entry, ...]:
+    first, steady = trials[0], trials[0].condition.steady
+    levels = {trial.level.order: trial.level for trial in trials}
+    windows = [trial.condition.steady for trial in trials if trial.condition.steady is not None]
+    seen = (_told([trial.seen[index] for trial in trials]) for index in range(len(first.seen)))
     return (
         Entry(first.system),
         Entry(first.workload),
         Entry(levels_words(list(levels.values())) or NOT_KNOWN),
-        Entry(spans(sorted({one.condition.repetition for one in own}))),
+        Entry(spans(sorted({trial.condition.repetition for trial in trials}))),
         Entry(NOT_KNOWN if steady is None else steady.state.value, mark=SLOWER if first.condition.slower else None),
         Entry(_window(windows)),
         Entry("; ".join(seen) or NOT_KNOWN),
@@ -136,7 +142,7 @@ def _window(windows: Sequence[SteadyState]) -> str:
 def _told(alike: Sequence[_Seen]) -> str:
     """What was seen in several trials, with the range of each figure."""
     first, *between = alike[0].words
-    columns = zip(*(one.figures for one in alike), strict=True)
+    columns = zip(*(observation.figures for observation in alike), strict=True)
     ranges = (_range(values, show) for values, show in zip(columns, alike[0].shows, strict=True))
     return first + "".join(figure + words for figure, words in zip(ranges, between, strict=True))
 
@@ -341,20 +347,20 @@ def cell_strips(analysis: Analysis, workload: WorkloadSummary) -> tuple[CellStri
     colours = {system.name: index % SERIES_COUNT for index, system in enumerate(analysis.systems)}
     curves = (curve for curve in analysis.curves if curve.workload == workload.name)
     capacities = (capacity for capacity in analysis.capacities if capacity.workload == workload.name)
-    told = [each for curve in curves for each in _of_curve(curve, workload.rate_unit)]
-    told += [_of_capacity(capacity, workload.rate_unit) for capacity in capacities]
+    captions = [each for curve in curves for each in _of_curve(curve, workload.rate_unit)]
+    captions += [_of_capacity(capacity, workload.rate_unit) for capacity in capacities]
     drawn = (
-        _drawn(one, [by_id[name] for name in trials if name in by_id], workload.rate_unit, colours[one.system])
-        for one, trials in told
+        _drawn(caption, [by_id[name] for name in trials if name in by_id], workload.rate_unit, colours[caption.system])
+        for caption, trials in captions
     )
-    return tuple(one for one in drawn if one is not None)
+    return tuple(strips for strips in drawn if strips is not None)
 
 
 def _of_curve(curve: Curve, unit: str) -> Iterator[tuple[_Told, tuple[str, ...]]]:
     best = None if curve.peak is None else curve.peak.level.order
     for cell in curve.cells:
         is_best = cell.level.order == best
-        told = _Told(
+        caption = _Told(
             system=curve.system,
             title=cell.level.label(unit),
             throughput=format_rate(cell.throughput_tps.value, unit),
@@ -362,7 +368,7 @@ def _of_curve(curve: Curve, unit: str) -> Iterator[tuple[_Told, tuple[str, ...]]
             state=_state_words(cell.conditions),
             is_answer=is_best,
         )
-        yield told, cell.trials
+        yield caption, cell.trials
 
 
 def _of_capacity(system_capacity: SystemCapacity, unit: str) -> tuple[_Told, tuple[str, ...]]:
@@ -380,32 +386,34 @@ def _of_capacity(system_capacity: SystemCapacity, unit: str) -> tuple[_Told, tup
 def _state_words(conditions: Sequence[TrialCondition]) -> str:
     """Such as `steady`, or `drifting in 2 of 4 repetitions`, the worst state first."""
     states = [condition.steady.state for condition in conditions if condition.steady is not None]
-    found = [(state, states.count(state)) for state in reversed(StateKind) if state in states]
-    if len(found) < 2:
-        return "".join(state.value for state, _ in found)
-    unsteady = [f"{state.value} in {count}" for state, count in found if state is not StateKind.STEADY]
+    counts = [(state, states.count(state)) for state in reversed(StateKind) if state in states]
+    if len(counts) < 2:
+        return "".join(state.value for state, _ in counts)
+    unsteady = [f"{state.value} in {count}" for state, count in counts if state is not StateKind.STEADY]
     return f"{listed(unsteady)} of {counted(len(states), 'repetition')}"
 
 
-def _drawn(told: _Told, trials: Sequence[MeasuredTrial], unit: str, colour: int) -> CellStrips | None:
+def _drawn(caption: _Told, trials: Sequence[MeasuredTrial], unit: str, colour: int) -> CellStrips | None:
     known = [(trial.trial_id, trial.series) for trial in trials if trial.series is not None]
     if not known:
         return None
-    series = [one for _, one in known]
-    begin = min(one.from_s - one.window_from_s for one in series)
-    end = max(one.to_s - one.window_from_s for one in series)
-    window_s = max(one.window_to_s - one.window_from_s for one in series)
+    series = [trial_series for _, trial_series in known]
+    begin = min(trial_series.from_s - trial_series.window_from_s for trial_series in series)
+    end = max(trial_series.to_s - trial_series.window_from_s for trial_series in series)
+    window_s = max(trial_series.window_to_s - trial_series.window_from_s for trial_series in series)
     frame = _Frame(begin, max(end, begin + 1e-9))
-    rates = [[per_unit(value, unit) for value in one.throughput_tps] for one in series]
+    rates = [[per_unit(value, unit) for value in trial_series.throughput_tps] for trial_series in series]
     strips = [_strip(unit, series, rates, frame, format_number)]
-    if any(one.response_ms_p99 for one in series):
-        strips.append(_strip("p99", series, [one.response_ms_p99 for one in series], frame, format_ms))
+    if any(trial_series.response_ms_p99 for trial_series in series):
+        strips.append(
+            _strip("p99", series, [trial_series.response_ms_p99 for trial_series in series], frame, format_ms)
+        )
     return CellStrips(
-        system=told.system,
-        title=told.title,
-        throughput=told.throughput,
-        mark=told.mark,
-        state=told.state,
+        system=caption.system,
+        title=caption.title,
+        throughput=caption.throughput,
+        mark=caption.mark,
+        state=caption.state,
         colour=colour,
         strips=tuple(strips),
         spans=tuple(_spans(series, frame, window_s)),
@@ -413,7 +421,7 @@ def _drawn(told: _Told, trials: Sequence[MeasuredTrial], unit: str, colour: int)
         begin_percent=round(100 * frame.x(0.0) / WIDTH, 1),
         warm_up=format_duration(-begin) if begin < 0 else "",
         trials=tuple(name for name, _ in known),
-        is_answer=told.is_answer,
+        is_answer=caption.is_answer,
     )
 
 
@@ -435,10 +443,10 @@ def _strip(
     frame: _Frame,
     show: Callable[[float], str],
 ) -> Strip:
-    top = max((value for one in values for value in one if value is not None), default=0.0) or 1.0
+    top = max((value for trial_values in values for value in trial_values if value is not None), default=0.0) or 1.0
     lines = tuple(
-        _line(one, own, frame, top * _ROOM, index % _TONES)
-        for index, (one, own) in enumerate(zip(series, values, strict=True))
+        _line(trial_series, trial_values, frame, top * _ROOM, index % _TONES)
+        for index, (trial_series, trial_values) in enumerate(zip(series, values, strict=True))
     )
     return Strip(name, show(top), lines)
 
@@ -470,9 +478,14 @@ def _path(points: Sequence[tuple[int, int | None]]) -> str:
 def _spans(series: Sequence[TrialSeries], frame: _Frame, window_s: float) -> Iterator[Span]:
     yield from _span("warm-up", frame, frame.begin_s, 0.0)
     yield from _span("after", frame, window_s, frame.end_s)
-    for one in series:
-        for stretch in one.stretches:
-            yield from _span(stretch.kind, frame, stretch.from_s - one.window_from_s, stretch.to_s - one.window_from_s)
+    for trial_series in series:
+        for stretch in trial_series.stretches:
+            yield from _span(
+                stretch.kind,
+                frame,
+                stretch.from_s - trial_series.window_from_s,
+                stretch.to_s - trial_series.window_from_s,
+            )
 
 
 def _span(kind: str, frame: _Frame, from_s: float, to_s: float) -> Iterator[Span]:
@@ -489,20 +502,20 @@ _MARGIN = 0.15
 
 def long_trials_section(analysis: Analysis) -> Section | None:
     """The whole section; None without a long trial."""
-    found = analysis.long_trials
-    if not found:
+    long_trials = analysis.long_trials
+    if not long_trials:
         return None
     units = {workload.name: workload.rate_unit for workload in analysis.workloads}
     cells = [
         list(trials)
-        for _, trials in itertools.groupby(found, key=lambda itertool: (*_names(itertool), itertool.level.order))
+        for _, trials in itertools.groupby(long_trials, key=lambda trial: (*_names(trial), trial.level.order))
     ]
     drawn = sorted(cells, key=_largest_change, reverse=True)[:CELLS_DRAWN_MAX]
     return Section(
         anchor="long-trials",
         title="Long trials",
         sentences=tuple(drift_sentence(trials, units) for trials in cells),
-        tables=(_table(found, units),),
+        tables=(_table(long_trials, units),),
         charts=tuple(itertools.chain.from_iterable(_charts(cell, units, analysis) for cell in cells if cell in drawn)),
         notes=(
             "Each point is a minute, or several in a window of more than four hours; its p99 comes from the merged"
@@ -549,7 +562,7 @@ def _verdict(what: str, trends: Sequence[Trend]) -> str:
     return f"{what} {state} ({span})"
 
 
-def _table(found: Sequence[LongTrial], units: dict[str, str]) -> Table:
+def _table(trials: Sequence[LongTrial], units: dict[str, str]) -> Table:
     words = ("system", "workload", "level")
     columns = (
         *(Column(heading=heading, numeric=False) for heading in words),
@@ -564,7 +577,7 @@ def _table(found: Sequence[LongTrial], units: dict[str, str]) -> Table:
         Column(heading="p99, change"),
         Column(heading="p99", numeric=False),
     )
-    rows = tuple(_long_trial_row(one, units.get(one.workload, "tps")) for one in found)
+    rows = tuple(_long_trial_row(trial, units.get(trial.workload, "tps")) for trial in trials)
     return Table(caption="Drift over long windows", columns=columns, rows=rows)
 
 
@@ -607,7 +620,7 @@ def _charts(trials: list[LongTrial], units: dict[str, str], analysis: Analysis) 
     def response(look: Look) -> Chart:
         rows = _rows(trials, lambda trial: trial.response_ms_p99, analysis)
         known = [(trial, trial.response) for trial in trials if trial.response is not None]
-        lines = [(one, trend, _mean([p99 or 0.0 for p99 in one.response_ms_p99])) for one, trend in known]
+        lines = [(trial, trend, _mean([p99 or 0.0 for p99 in trial.response_ms_p99])) for trial, trend in known]
         return _chart(rows, lines, "p99 response time, ms", analysis, look)
 
     yield SectionChart(title=f"{place}: throughput by minute", draw=throughput)
@@ -644,7 +657,7 @@ def _chart(
     low, high = min(row["value"] for row in rows), max(row["value"] for row in rows)
     room = max(high - low, 0.1 * high) * _MARGIN
     scale = alt.Scale(domain=[max(low - room, 0.0), high + room], nice=False, zero=False)
-    length = max(one.window_s for one, _, _ in lines) / 60 if lines else max(row["minute"] for row in rows)
+    length = max(trial.window_s for trial, _, _ in lines) / 60 if lines else max(row["minute"] for row in rows)
     x = alt.X(
         "minute:Q",
         scale=alt.Scale(domain=[0, length], nice=False),

@@ -69,7 +69,7 @@ def warning_parts(analysis: Analysis) -> tuple[WarningPart, ...]:
     parts = []
     for number, placed in enumerate(analysis.warnings, start=1):
         known = [trials[name] for name in placed.trials if name in trials]
-        shown = tuple(trial_source(one, units[one.workload]) for one in known[:SOURCES_MAX])
+        shown = tuple(trial_source(trial, units[trial.workload]) for trial in known[:SOURCES_MAX])
         parts.append(
             WarningPart(
                 anchor=f"warning-{number}",
@@ -87,7 +87,9 @@ def warning_parts(analysis: Analysis) -> tuple[WarningPart, ...]:
 
 def warning_groups(warnings: tuple[WarningPart, ...]) -> tuple[WarningGroup, ...]:
     """The same by severity; severities without a warning are left out."""
-    groups = (WarningGroup(one, tuple(part for part in warnings if part.severity is one)) for one in Severity)
+    groups = (
+        WarningGroup(severity, tuple(part for part in warnings if part.severity is severity)) for severity in Severity
+    )
     return tuple(group for group in groups if group.warnings)
 
 
@@ -114,14 +116,14 @@ def search_doubts(recordings: Sequence[RecordingLike], record: SearchRecord) -> 
         record: What it found.
     """
     analysis = analyse(record.search_id, recordings, searches=[record])
-    (found,) = analysis.capacities
-    return SearchDoubts(_in_words(analysis), found.disturbance, found.is_disturbed)
+    (capacity,) = analysis.capacities
+    return SearchDoubts(_in_words(analysis), capacity.disturbance, capacity.is_disturbed)
 
 
 def load_warnings(recording: RecordingLike) -> tuple[TrialWarning, ...]:
     """What makes a single load doubtful, the gravest first; that it is a single one is known."""
-    found = _in_words(analyse("load", [recording]))
-    return tuple(one for one in found if one.code != SINGLE_REPETITION.code)
+    warnings = _in_words(analyse("load", [recording]))
+    return tuple(warning for warning in warnings if warning.code != SINGLE_REPETITION.code)
 
 
 def grave_warnings(analysis: Analysis) -> tuple[TrialWarning, ...]:

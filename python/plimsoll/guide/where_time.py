@@ -72,20 +72,31 @@ _ESTIMATE_NOTE = (
 
 def where_section(analysis: Analysis) -> Section | None:
     """The whole section; None without telemetry."""
-    found = analysis.where_time
-    if not found:
+    breakdowns = analysis.where_time
+    if not breakdowns:
         return None
     units = {workload.name: workload.rate_unit for workload in analysis.workloads}
     links, best = Links(analysis), best_systems(analysis)
-    levels = [level for one in found for level in one.levels]
+    levels = [level for breakdown in breakdowns for level in breakdown.levels]
     has_outside = any(level.outside_ms for level in levels)
     is_estimate = any(level.redo_is_estimate for level in levels)
     return Section(
         anchor="where-time",
         title="Where the time goes",
-        sentences=tuple(where_sentence(one, units.get(one.workload, "tps"), analysis.storage_use) for one in found),
-        tables=tuple(folded_but_best(table, one.workload, best) for one in found for table in _tables(one, links)),
-        charts=tuple(chart for one in found if (chart := _chart(one, _top_ms(one, found), links)) is not None),
+        sentences=tuple(
+            where_sentence(breakdown, units.get(breakdown.workload, "tps"), analysis.storage_use)
+            for breakdown in breakdowns
+        ),
+        tables=tuple(
+            folded_but_best(table, breakdown.workload, best)
+            for breakdown in breakdowns
+            for table in _tables(breakdown, links)
+        ),
+        charts=tuple(
+            chart
+            for breakdown in breakdowns
+            if (chart := _chart(breakdown, _top_ms(breakdown, breakdowns), links)) is not None
+        ),
         notes=(_NOTE, *((_OUTSIDE_NOTE,) if has_outside else ()), *((_ESTIMATE_NOTE,) if is_estimate else ())),
     )
 
@@ -161,9 +172,9 @@ def _share(level: WhereLevel, part: WherePart) -> str | None:
     return f"{level.unexplained_ratio * 100:.0f} %"
 
 
-def _top_ms(where: WhereTime, found: Iterable[WhereTime]) -> float:
+def _top_ms(where: WhereTime, breakdowns: Iterable[WhereTime]) -> float:
     """The longest response time under the same workload and kind of load: heights of its charts can be compared."""
-    alike = (other for other in found if (other.workload, other.kind) == (where.workload, where.kind))
+    alike = (other for other in breakdowns if (other.workload, other.kind) == (where.workload, where.kind))
     return max(sum(level.parts_ms.values()) for other in alike for level in other.levels)
 
 

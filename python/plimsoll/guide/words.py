@@ -158,7 +158,7 @@ def evidence_sentence(placed: PlacedWarning, systems: Iterable[str] = ()) -> str
         placed: The warning.
         systems: Names of the study's systems, which stay as they are where the evidence begins with one.
     """
-    texts = list(dict.fromkeys(one.text for one in placed.evidence))
+    texts = list(dict.fromkeys(evidence.text for evidence in placed.evidence))
     rest = f" (and {len(texts) - 1} more, of other {_elsewhere(placed)})" if len(texts) > 1 else ""
     return sentence(f"{texts[0].rstrip('.')}{rest}", (*systems, *placed.systems, *_names(placed.evidence[0])))
 
@@ -251,7 +251,7 @@ _UNKNOWN = {
 
 def unknown_words(system: SystemSummary) -> str:
     """What the recordings of a system do not say."""
-    return "; ".join(_UNKNOWN[one] for one in system.unknown)
+    return "; ".join(_UNKNOWN[fact] for fact in system.unknown)
 
 
 def unknown_sentences(systems: Iterable[SystemSummary]) -> tuple[str, ...]:

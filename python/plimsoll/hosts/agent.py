@@ -109,8 +109,8 @@ def function_named(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
     if not module.startswith(PACKAGES):
         raise ValueError(f"{module} is not called from elsewhere")
-    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
-    return found
+    resolved: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return resolved
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -120,17 +120,17 @@ def name_of(function: Callable[..., Any]) -> str:
 
 def _described(error: BaseException) -> dict[str, Any]:
     message = str(error).encode(errors="backslashreplace").decode()  # names of files may be no text
-    told: dict[str, Any] = {"kind": type(error).__name__, "message": message}
+    description: dict[str, Any] = {"kind": type(error).__name__, "message": message}
     match error:
         case SpecError():
-            return told | {"faults": list(error.lines)}
+            return description | {"faults": list(error.lines)}
         case TargetError():
-            return told | {"code": error.code, "sqlstate": error.sqlstate}
+            return description | {"code": error.code, "sqlstate": error.sqlstate}
         case PlimsollError():
-            return told
+            return description
         case OSError():
-            return told | {"kind": "OSError"}
-    return told | {"trace": "".join(traceback.format_exception(error))}
+            return description | {"kind": "OSError"}
+    return description | {"trace": "".join(traceback.format_exception(error))}
 
 
 def main() -> None:

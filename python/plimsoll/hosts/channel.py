@@ -163,7 +163,7 @@ class Channel:
             return f"it did not answer for {SILENCE_S:g} s"
         except HostError as error:
             return str(error)
-        unanswered = [one for one in list(self._waiting) if one < number]
+        unanswered = [request for request in list(self._waiting) if request < number]
         return None if set(unanswered) <= set(in_work) else "it dropped a request that it had not answered"
 
     def _write(self) -> None:
@@ -255,28 +255,30 @@ def read_answer(line: bytes, host: str) -> Answer:
         HostError: It is no answer.
     """
     try:
-        said = strict_json.read(line)
+        answer = strict_json.read(line)
     except ValueError as error:
         raise HostError(_short(str(error))) from None
-    match said:
-        case {"id": int(number), "error": told}:
-            return Answer(number, error=_raised(host, typed(told, _Described)))
+    match answer:
+        case {"id": int(number), "error": description}:
+            return Answer(number, error=_raised(host, typed(description, _Described)))
         case {"id": int(number), "result": result}:
             return Answer(number, result)
     raise HostError("it has no number, or neither a result nor an error")
 
 
-def _raised(host: str, told: _Described) -> PlimsollError:
+def _raised(host: str, description: _Described) -> PlimsollError:
     """The error that an agent describes, with the host's name before its message."""
-    message = f"{host}: {_short(told.message)}"
-    if told.kind == "SpecError":
-        return SpecError(*(f"{host}: {_short(fault)}" for fault in told.faults))
-    if told.kind in ("TargetError", "DataError"):
-        error: type[TargetError] = getattr(errors, told.kind)
-        return error(message, code=told.code, sqlstate=told.sqlstate)
-    if told.kind == "OSError" or hasattr(errors, told.kind):
+    message = f"{host}: {_short(description.message)}"
+    if description.kind == "SpecError":
+        return SpecError(*(f"{host}: {_short(fault)}" for fault in description.faults))
+    if description.kind in ("TargetError", "DataError"):
+        error: type[TargetError] = getattr(errors, description.kind)
+        return error(message, code=description.code, sqlstate=description.sqlstate)
+    if description.kind == "OSError" or hasattr(errors, description.kind):
         return HostError(message)
-    return HostError(f"{host}: failed in a way that Plimsoll did not foresee: {_short(told.trace or told.message)}")
+    return HostError(
+        f"{host}: failed in a way that Plimsoll did not foresee: {_short(description.trace or description.message)}"
+    )
 
 
 def _short(text: str) -> str:

@@ -89,9 +89,9 @@ class LocalCollecting:
         placed = [_telling(place, wanted) if place.instance else place for place in placed]
         if (asking := wanted.asking) is not None:  # others share the host: of it only what tells of a disturbance
             placed = [
-                replace(one, sampler=_WhileThawed(one.sampler, asking)) if one.instance else one
-                for one in placed
-                if one.instance or isinstance(one.sampler, CpuSampler | FrequencySampler)
+                replace(place, sampler=_WhileThawed(place.sampler, asking)) if place.instance else place
+                for place in placed
+                if place.instance or isinstance(place.sampler, CpuSampler | FrequencySampler)
             ]
         self._driver = wanted.driver
         self._collector = Collector([*placed, *wanted.others], interval_s=wanted.interval_s)

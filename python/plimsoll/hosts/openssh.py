@@ -112,8 +112,8 @@ class OpenSsh:
         if done.returncode == _NOT_FOUND:
             raise HostError(f"{command[0]} was not found there; {cure}")
         if done.returncode != 0:
-            said = last_line(done.stderr)
-            raise HostError(f"{command[0]} ended with exit code {done.returncode}{f': {said}' if said else ''}")
+            message = last_line(done.stderr)
+            raise HostError(f"{command[0]} ended with exit code {done.returncode}{f': {message}' if message else ''}")
         return done.stdout.decode("utf-8", errors="replace")
 
     def close(self) -> None:
@@ -185,8 +185,8 @@ class SshLauncher:
         if self._keeper is not None and self._keeper.poll() is not None:
             self._engine = None  # the connection was lost, and the copy with it
         if self._engine is None:
-            found = self._ssh.run([ENGINE, "--version"])
-            is_same = found.returncode == 0 and found.stdout.decode(errors="replace").strip() == engine_version()
+            done = self._ssh.run([ENGINE, "--version"])
+            is_same = done.returncode == 0 and done.stdout.decode(errors="replace").strip() == engine_version()
             self._engine = ENGINE if is_same else self._copied()
         return self._engine
 
@@ -222,10 +222,10 @@ class SshLauncher:
                 return place
             _end(keeper)
             errors.seek(0)
-            said = last_line(errors.read()) or f"it is {version[:80]!r}" if version else "it said nothing"
+            reason = last_line(errors.read()) or f"it is {version[:80]!r}" if version else "it said nothing"
         raise HostError(
-            f"{engine_version()} is not on the PATH there, and a copy of it does not run: {said}; install that version"
-            " there"
+            f"{engine_version()} is not on the PATH there, and a copy of it does not run: {reason}; install that"
+            " version there"
         )
 
 

@@ -111,10 +111,10 @@ def _own_file(place: Path) -> int:
     """
     cure = f"see what it is, and remove it: ls -l {place}"
     try:
-        found = os.open(place, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(place, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise HostError(f"{place}: cannot be opened: {error.strerror}; {cure}") from None
-    facts = os.fstat(found)
+    facts = os.fstat(descriptor)
     fault = None
     if not stat.S_ISREG(facts.st_mode):
         fault = "is no file"
@@ -125,9 +125,9 @@ def _own_file(place: Path) -> int:
     elif facts.st_mode & 0o022:
         fault = f"may be written by others (mode {stat.S_IMODE(facts.st_mode):04o})"
     if fault is not None:
-        os.close(found)
+        os.close(descriptor)
         raise HostError(f"{place}: {fault}; {cure}")
-    return found
+    return descriptor
 
 
 def text_of(place: Path) -> str:

@@ -163,10 +163,10 @@ class SshHost:
         """
         cure = f'install Python, or name it in the study file: host = {{ ssh = "{self.name}", python = "/path" }}'
         try:
-            said = self._ssh.output([self._python, "-I", "-c", PROBE], cure=cure)
+            output = self._ssh.output([self._python, "-I", "-c", PROBE], cure=cure)
         except HostError as error:
             raise HostError(f"{self.name}: {error}") from None
-        there, here = _interpreter(said), this_interpreter()
+        there, here = _interpreter(output), this_interpreter()
         if there != here:
             raise HostError(
                 f"{self.name}: {self._python} is Python {there.python} ({there.machine}, {there.libc or '?'})."
@@ -177,22 +177,22 @@ class SshHost:
 
     def _reason(self) -> str:
         with contextlib.suppress(OSError):
-            said = last_line(self._errors.read_bytes())
-            return f": {said}" if said else ""
+            message = last_line(self._errors.read_bytes())
+            return f": {message}" if message else ""
         return ""
 
 
-def _interpreter(said: str) -> Interpreter:
+def _interpreter(output: str) -> Interpreter:
     """What the probe printed; a login script may have printed before it.
 
     Raises:
         HostError: It is none.
     """
     try:
-        told: dict[str, Any] = strict_json.read(said.strip().splitlines()[-1])
-        return Interpreter(str(told["python"]), str(told["machine"]), str(told["libc"]))
+        facts: dict[str, Any] = strict_json.read(output.strip().splitlines()[-1])
+        return Interpreter(str(facts["python"]), str(facts["machine"]), str(facts["libc"]))
     except (ValueError, KeyError, IndexError, TypeError):
-        raise HostError(f"the host's Python printed {said[:80]!r} where its version was expected") from None
+        raise HostError(f"the host's Python printed {output[:80]!r} where its version was expected") from None
 
 
 def checked_address(host: str, led_to: str | None) -> str:
@@ -226,12 +226,12 @@ class RemoteServer:
     @property
     def target(self) -> Target:
         """How clients reach it: over TCP, as an account of its own. The key of its password is read from the host."""
-        found: Target = self._channel.method(self._number, vars(ManagedServer)["target"])
-        if (there := found.tls.server_public_key_path) is None:
-            return found
+        target: Target = self._channel.method(self._number, vars(ManagedServer)["target"])
+        if (there := target.tls.server_public_key_path) is None:
+            return target
         here = self._folder / f"server-key-{self._number}.pem"
         here.write_text(self._channel.call(remote_functions.text_of, there))
-        return replace(found, tls=replace(found.tls, server_public_key_path=here))
+        return replace(target, tls=replace(target.tls, server_public_key_path=here))
 
     @property
     def pid(self) -> int:
@@ -246,20 +246,20 @@ class RemoteServer:
     @property
     def option_file(self) -> OptionFile:
         """Its option file, as it is in force."""
-        found: OptionFile = self._channel.method(self._number, vars(ManagedServer)["option_file"])
-        return found
+        option_file: OptionFile = self._channel.method(self._number, vars(ManagedServer)["option_file"])
+        return option_file
 
     @property
     def storage(self) -> StorageFacts:
         """Where its data lies on the host."""
-        found: StorageFacts = self._channel.method(self._number, vars(ManagedServer)["storage"])
-        return found
+        storage: StorageFacts = self._channel.method(self._number, vars(ManagedServer)["storage"])
+        return storage
 
     @property
     def storage_of_roles(self) -> dict[str, StorageFacts]:
         """Where that lies which has a path of its own."""
-        found: dict[str, StorageFacts] = self._channel.method(self._number, vars(ManagedServer)["storage_of_roles"])
-        return found
+        storages: dict[str, StorageFacts] = self._channel.method(self._number, vars(ManagedServer)["storage_of_roles"])
+        return storages
 
     def start(self, *, limit_s: float = 120) -> None:
         """Starts it and waits until it answers."""
@@ -295,13 +295,13 @@ class RemoteServer:
 
     def save_data(self, is_ended: Callable[[], bool] = lambda: False) -> Copied:  # noqa: ARG002  (not told to the host)
         """Keeps a copy of the data as it is now; a copy on another host is not broken off."""
-        found: Copied = self._channel.method(self._number, ManagedServer.save_data)
-        return found
+        copied: Copied = self._channel.method(self._number, ManagedServer.save_data)
+        return copied
 
     def restore_data(self, is_ended: Callable[[], bool] = lambda: False) -> Copied:  # noqa: ARG002  (as `save_data`)
         """Sets the data back to what was saved, as `save_data`."""
-        found: Copied = self._channel.method(self._number, ManagedServer.restore_data)
-        return found
+        copied: Copied = self._channel.method(self._number, ManagedServer.restore_data)
+        return copied
 
     def use_pool(self, size_bytes: int) -> None:
         """Sets the size of its buffer pool for the next start."""
@@ -441,9 +441,9 @@ def archive() -> bytes:
     """All of it, as tar compressed by gzip: some megabytes."""
     written = io.BytesIO()
     with tarfile.open(fileobj=written, mode="w:gz", compresslevel=3) as tar:
-        own = Path(__file__).parents[1]
+        package_root = Path(__file__).parents[1]
         for name in OWN:
-            tar.add(own / name, f"plimsoll/{name}", filter=_wanted)
+            tar.add(package_root / name, f"plimsoll/{name}", filter=_wanted)
         for package in PACKAGES:
             if (place := _place_of(package)) is not None:
                 tar.add(place, place.name, filter=_wanted)
@@ -452,10 +452,10 @@ def archive() -> bytes:
 
 def _place_of(package: str) -> Path | None:
     """Its folder, or its file where it is a single one; None for one that is not here."""
-    found = importlib.util.find_spec(package)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
         return None
-    origin = Path(found.origin)
+    origin = Path(spec.origin)
     return origin.parent if origin.name == "__init__.py" else origin
 
 

@@ -144,14 +144,14 @@ def _key(name: str) -> str:
 
 
 def _by_name(index: int, name: str) -> Column:
-    found = SCHEMA.get(_key(name), Meaning(Role.FACTOR))
-    return Column(index, name, _key(name), Meaning(Role.FACTOR) if found.role in _MAPPED_ONLY else found)
+    meaning = SCHEMA.get(_key(name), Meaning(Role.FACTOR))
+    return Column(index, name, _key(name), Meaning(Role.FACTOR) if meaning.role in _MAPPED_ONLY else meaning)
 
 
 def _apply_map(columns: list[Column], theirs: str, ours: str) -> str | None:
     """Gives a column the meaning that the user told, in place; returns what is wrong with it."""
-    found = [column for column in columns if column.key == _key(theirs)]
-    exact = [column for column in found if column.name == theirs] or found
+    matching = [column for column in columns if column.key == _key(theirs)]
+    exact = [column for column in matching if column.name == theirs] or matching
     if len(exact) != 1:
         return f"{map_option(theirs, ours)}: there is no one column {theirs!r}. {_listed(columns)}"
     if _key(ours) not in SCHEMA:
@@ -180,7 +180,7 @@ def _conflicts(columns: list[Column]) -> Iterator[str]:
         later = [other for other in columns if other.index > column.index]
         same = [other for other in later if (other.role, other.means.part) == (column.role, column.means.part)]
         if same and column.role not in _MAPPED_ONLY:
-            names = ", ".join(one.name for one in (column, *same))
+            names = ", ".join(duplicate.name for duplicate in (column, *same))
             meaning = f"{column.role} {column.means.part}".strip()
             yield f"columns {names}: all mean {meaning}. Leave all but one out with --map COLUMN={Role.IGNORED}"
         if any(other.key == column.key for other in later):
@@ -201,8 +201,8 @@ def _missing(columns: list[Column], options: TableOptions) -> Iterator[str]:
 def _likely(columns: list[Column], ours: str) -> str:
     """The column that a map would name: one that shares a word with the name; else a place to fill in."""
     words = set(ours.split("_"))
-    found = [column.name for column in columns if column.role is Role.FACTOR and words & set(column.key.split("_"))]
-    return found[0] if len(found) == 1 else "COLUMN"
+    names = [column.name for column in columns if column.role is Role.FACTOR and words & set(column.key.split("_"))]
+    return names[0] if len(names) == 1 else "COLUMN"
 
 
 def _doubly_named(columns: list[Column], options: TableOptions) -> Iterator[str]:
@@ -359,7 +359,7 @@ class RowReader:
         def belongs(column: Column) -> bool:
             return (self._per_instance and column.key.endswith("_per_instance")) == of_instance
 
-        told = [column for column in self._of(Role.FACTOR) if belongs(column)]
+        factors = [column for column in self._of(Role.FACTOR) if belongs(column)]
         hosts = [column for column in self._columns if column.role in HOST_ROLES | {Role.INSTANCES}]
-        shown = told if of_instance else told + hosts
+        shown = factors if of_instance else factors + hosts
         return tuple((column.key, row.cells[column.index] or UNKNOWN) for column in shown)

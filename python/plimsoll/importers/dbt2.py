@@ -58,9 +58,9 @@ def read_mix(paths: Sequence[Path], unread: Sequence[Unread]) -> KitRun:
         SpecError: One cannot be read, or is too large.
     """
     reader = _Reader()
-    for path, one in zip(paths, unread, strict=True):
-        for line_number, line, text in lines_of(path, one):
-            reader.feed(line_number, line, text, one)
+    for path, log_unread in zip(paths, unread, strict=True):
+        for line_number, line, text in lines_of(path, log_unread):
+            reader.feed(line_number, line, text, log_unread)
     return reader.finish()
 
 

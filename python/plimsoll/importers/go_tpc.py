@@ -95,10 +95,12 @@ class GoTpcReader(RunReader):
     def _objects(self, number: int, text: str) -> None:
         """Takes a report as JSON: one line, an array of objects whose values are texts."""
         try:
-            objects = [dict(load) for load in json.loads(text)]
+            objects = [dict(record) for record in json.loads(text)]
         except (ValueError, TypeError, RecursionError):
             objects = []
-        rows = [(str(one.get("Prefix", "")).strip(" []"), str(one.get("Operation", "")), one) for one in objects]
+        rows = [
+            (str(record.get("Prefix", "")).strip(" []"), str(record.get("Operation", "")), record) for record in objects
+        ]
         if objects and "tpmC" in objects[0]:
             self._total(str(objects[0]["tpmC"]), str(objects[0].get("efficiency", "")).removesuffix("%"))
         elif objects and all(prefix in ("Current", "Summary") for prefix, _, _ in rows):
@@ -170,7 +172,7 @@ class GoTpcReader(RunReader):
             self._blocks.pop()  # the log may end within the lines of an interval
         if self._summary and is_whole:
             self._run.types = {name: figures for name in TYPES if (figures := _of_type(self._summary, name))}
-            self._run.duration_s = max(one.takes_s for one in self._summary.values()) or None
+            self._run.duration_s = max(figures.takes_s for figures in self._summary.values()) or None
         length_s = self._length()
         if length_s is not None and self._fits(length_s):
             self._run.interval_s = length_s
@@ -184,7 +186,7 @@ class GoTpcReader(RunReader):
         """Seconds of an interval: as the command line says, or the longest that a type of one took."""
         if self._length_s or not self._blocks:
             return self._length_s
-        longest_s = max((one.takes_s for block in self._blocks for one in block.values()), default=0.0)
+        longest_s = max((figures.takes_s for block in self._blocks for figures in block.values()), default=0.0)
         if round(longest_s) > 0 and abs(longest_s - round(longest_s)) <= _TAKES_SLACK_S:
             return float(round(longest_s))
         self._run.remarks.append("its intervals are left out: their length is unknown. Put --interval into the log")
@@ -230,7 +232,7 @@ def _of_type(summary: dict[str, _Figures], name: str) -> TypeFigures | None:
 
 
 def _interval(from_s: float, length_s: float, block: dict[str, _Figures]) -> KitInterval:
-    counts = {name: one.count for name, one in block.items()}
+    counts = {name: figures.count for name, figures in block.items()}
     return KitInterval(
         from_s=from_s,
         to_s=from_s + length_s,

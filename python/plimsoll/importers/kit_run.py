@@ -93,7 +93,7 @@ class KitRun:
     @property
     def completed(self) -> int:
         """Transactions of all types, by the final report."""
-        return sum(one.completed for one in self.types.values())
+        return sum(figures.completed for figures in self.types.values())
 
     @property
     def is_whole(self) -> bool:

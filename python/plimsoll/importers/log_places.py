@@ -94,9 +94,9 @@ class Placing:
         self._options = options
         self._pattern = NamePattern(options.pattern) if options.pattern else None
         for what, most in _NUMBERS_MAX.items():
-            told = getattr(options, what)
-            if told is not None and not 0 < told <= most:
-                raise SpecError(f"--{what}: must be 1 to {most}, is {told}")
+            value = getattr(options, what)
+            if value is not None and not 0 < value <= most:
+                raise SpecError(f"--{what}: must be 1 to {most}, is {value}")
         self.faults: list[str] = []
 
     def place(
@@ -112,42 +112,42 @@ class Placing:
         """
         before = len(self.faults)
         named = self._of_name(path)
-        found = {}
+        fields = {}
         for what in (*_CURES, *_OPTIONAL):
-            told = {
+            sources = {
                 "the log": log.get(what),
                 "the file's name": named.fields.get(what),
                 f"--{what}": getattr(self._options, what),
             }
-            said = {source: str(value) for source, value in told.items() if value}
-            if what == "workload" and workload and not said:
-                said = {"the kit": workload}
-            if what == "system" and not said and named.factors:
-                said = {"the file's name": name_of_factors("", named.factors)}
+            claims = {source: str(value) for source, value in sources.items() if value}
+            if what == "workload" and workload and not claims:
+                claims = {"the kit": workload}
+            if what == "system" and not claims and named.factors:
+                claims = {"the file's name": name_of_factors("", named.factors)}
             elif what == "system" and named.factors:
-                said = {source: name_of_factors(name, named.factors) for source, name in said.items()}
-            self._judge(f"{path}: line {line}: {what}", what, said)
-            found[what] = next(iter(said.values()), "")
+                claims = {source: name_of_factors(name, named.factors) for source, name in claims.items()}
+            self._judge(f"{path}: line {line}: {what}", what, claims)
+            fields[what] = next(iter(claims.values()), "")
         if len(self.faults) > before:
             return None
-        warehouses = int(found["warehouses"] or 0) or None
-        connections = int(found["connections"])
-        return Place(found["system"], found["workload"], connections, warehouses, named.factors, named.passed_over)
+        warehouses = int(fields["warehouses"] or 0) or None
+        connections = int(fields["connections"])
+        return Place(fields["system"], fields["workload"], connections, warehouses, named.factors, named.passed_over)
 
-    def _judge(self, where: str, what: str, said: dict[str, str]) -> None:
+    def _judge(self, where: str, what: str, claims: dict[str, str]) -> None:
         most = _NUMBERS_MAX.get(what)
-        if most is not None and any(not 0 < int(value) <= most for value in said.values()):
-            self.faults.append(f"{where}: must be 1 to {most}, is {', '.join(said.values())}")
+        if most is not None and any(not 0 < int(value) <= most for value in claims.values()):
+            self.faults.append(f"{where}: must be 1 to {most}, is {', '.join(claims.values())}")
             return
-        unseen = next((value for value in said.values() if not value.isprintable()), None)
+        unseen = next((value for value in claims.values() if not value.isprintable()), None)
         if unseen is not None:
             self.faults.append(f"{where} must be printable text, is {unseen!r}. Give it another name")
-        elif not said and what not in _OPTIONAL:
+        elif not claims and what not in _OPTIONAL:
             self.faults.append(
                 f"{where} is unknown: the log does not say it. {_CURES[what]}, or --pattern with {{{what}}}"
             )
-        elif len(set(said.values())) > 1:
-            words = ", ".join(f"{source} says {value!r}" for source, value in said.items())
+        elif len(set(claims.values())) > 1:
+            words = ", ".join(f"{source} says {value!r}" for source, value in claims.items())
             self.faults.append(f"{where} is contradictory: {words}. Correct what is wrong, or leave it out")
 
     def _of_name(self, path: Path) -> NameRead:
@@ -179,7 +179,7 @@ class NamePattern:
         if faults := list(_faults(pattern)):
             raise SpecError(*faults)
         self._pattern = pattern
-        self._names = [found[1] for found in _PART.finditer(pattern)]
+        self._names = [match[1] for match in _PART.finditer(pattern)]
         self._expressions = [_expression(pattern, lazy) for lazy in ("?", "")]
 
     def read(self, path: Path) -> NameRead:
@@ -196,9 +196,9 @@ class NamePattern:
                 f"{path}: its name does not fit --pattern {self._pattern!r}. Leave the file out, or change the pattern"
             )
         readings = [self._read(match.groups()) for match in (first, last)]
-        told = [(reading.fields, reading.factors) for reading in readings]
-        if told[0] != told[1]:
-            ways = " or ".join(_shown({**fields, **factors}) for fields, factors in told)
+        pairs = [(reading.fields, reading.factors) for reading in readings]
+        if pairs[0] != pairs[1]:
+            ways = " or ".join(_shown({**fields, **factors}) for fields, factors in pairs)
             raise SpecError(
                 f"{path}: --pattern {self._pattern!r} reads its name in several ways: {ways}. Rename it, or use folders"
             )
@@ -235,5 +235,5 @@ def _faults(pattern: str) -> Iterator[str]:
         yield f"--pattern: {pattern!r}: a bracket is left over. {_KNOWN}"
 
 
-def _shown(said: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {value!r}" for name, value in said.items())
+def _shown(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value!r}" for name, value in values.items())

@@ -62,31 +62,31 @@ class FoundRun(Generic[R]):
 
 
 def split_refused(
-    found: Iterable[FoundRun[R]], refusals: Callable[[R], Iterable[str]]
+    runs: Iterable[FoundRun[R]], refusals: Callable[[R], Iterable[str]]
 ) -> tuple[list[FoundRun[R]], list[SkippedLog]]:
     """The runs of which something can be made, and why nothing can be made of the others.
 
     Args:
-        found: All runs.
+        runs: All runs.
         refusals: Why nothing can be made of a run; nothing for one that can be used.
     """
     usable: list[FoundRun[R]] = []
     refused: list[SkippedLog] = []
-    for one in found:
-        reasons = [SkippedLog.of(one.path, why, one.run.lines[0]) for why in refusals(one.run)]
+    for log_run in runs:
+        reasons = [SkippedLog.of(log_run.path, why, log_run.run.lines[0]) for why in refusals(log_run.run)]
         refused += reasons
         if not reasons:
-            usable.append(one)
+            usable.append(log_run)
     return usable, refused
 
 
 def place_runs(
-    found: Sequence[FoundRun[R]], placing: Placing, workload: Callable[[R], str | None], faults: Sequence[str]
+    runs: Sequence[FoundRun[R]], placing: Placing, workload: Callable[[R], str | None], faults: Sequence[str]
 ) -> list[Place]:
     """Where each run belongs, in their order.
 
     Args:
-        found: The runs.
+        runs: The runs.
         placing: What the user says about them.
         workload: Name of a run's workload where nobody says another.
         faults: What is wrong already: one line each.
@@ -94,9 +94,12 @@ def place_runs(
     Raises:
         SpecError: There are such faults, two runs are the same, or a run's place is unknown or contradictory.
     """
-    placed = (placing.place(one.path, one.run.lines[0], one.run.stated, workload=workload(one.run)) for one in found)
+    placed = (
+        placing.place(log_run.path, log_run.run.lines[0], log_run.run.stated, workload=workload(log_run.run))
+        for log_run in runs
+    )
     places = [place for place in placed if place is not None]
-    raise_faults([*faults, *placing.faults, *_equal_runs(found)])
+    raise_faults([*faults, *placing.faults, *_equal_runs(runs)])
     return places
 
 
@@ -106,12 +109,12 @@ def trial_id(origin: str, place: Place, run: LogRun) -> str:
     return hashlib.sha256(repr(inputs).encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
 
 
-def _equal_runs(found: Sequence[FoundRun[R]]) -> list[str]:
+def _equal_runs(runs: Sequence[FoundRun[R]]) -> list[str]:
     seen: dict[str, FoundRun[R]] = {}
     return [
-        f"{one.where}: is the same run as {seen[one.run.digest].name}. Leave one out"
-        for one in found
-        if seen.setdefault(one.run.digest, one) is not one
+        f"{log_run.where}: is the same run as {seen[log_run.run.digest].name}. Leave one out"
+        for log_run in runs
+        if seen.setdefault(log_run.run.digest, log_run) is not log_run
     ]
 
 
@@ -129,9 +132,9 @@ def doubtful_cells(places: Iterable[Place]) -> dict[Cell, str]:
     """By cell, what its runs are called where the pattern has `{any}`; only cells whose runs may not be repetitions."""
     texts: dict[Cell, list[str]] = {}
     for place in places:
-        own = texts.setdefault(cell_of(place), [])
-        if (text := " ".join(place.passed_over)) not in own:
-            own.append(text)
+        cell_texts = texts.setdefault(cell_of(place), [])
+        if (text := " ".join(place.passed_over)) not in cell_texts:
+            cell_texts.append(text)
     return {cell: _listed(text) for cell, text in texts.items() if len(text) > 1 and not _are_repetitions(text)}
 
 
@@ -171,7 +174,7 @@ def _are_repetitions(texts: Sequence[str]) -> bool:
     if all(_DATED.fullmatch(text) for text in texts):
         return True
     counted = [_COUNTED.fullmatch(text.lower()) for text in texts if text]  # the first one may have no number
-    numbers = [int(found[1]) for found in counted if found]
+    numbers = [int(match[1]) for match in counted if match]
     return len(numbers) == len(counted) and max(numbers) - min(numbers) < 2 * len(texts)
 
 
@@ -186,21 +189,21 @@ def levels(trials: Sequence[ImportedTrial]) -> Iterator[str]:
         (trial.trial.system.name, trial.trial.workload.name, trial.trial.level.connections) for trial in trials
     )
     for system, workload in dict.fromkeys((name, work) for name, work, _ in cells):
-        own = sorted(
+        level_counts = sorted(
             (level, count) for (name, work, level), count in cells.items() if (name, work) == (system, workload)
         )
-        found = ", ".join(str(level) if count == 1 else f"{level} ({count} times)" for level, count in own)
-        yield f"system {system}, workload {workload}: connections {found}"
+        listing = ", ".join(str(level) if count == 1 else f"{level} ({count} times)" for level, count in level_counts)
+        yield f"system {system}, workload {workload}: connections {listing}"
 
 
 def skipped_lines(unread: Sequence[Unread], refused: Sequence[SkippedLog]) -> Iterator[str]:
     """What was left out: lines that could not be read, and logs or runs of which nothing can be made."""
-    lines = [line for one in unread for line in one.lines]
-    count = sum(one.count for one in unread)
+    lines = [line for log_unread in unread for line in log_unread.lines]
+    count = sum(log_unread.count for log_unread in unread)
     yield from lines[:FAULTS_SHOWN_MAX]
     if count > FAULTS_SHOWN_MAX:
         yield f"… and {count - FAULTS_SHOWN_MAX} more like these"
-    yield from (one.told for one in refused[:FAULTS_SHOWN_MAX])
+    yield from (skipped_log.told for skipped_log in refused[:FAULTS_SHOWN_MAX])
     if count:
         yield f"{many(count, 'line')} could not be read and {'was' if count == 1 else 'were'} skipped"
     if refused:

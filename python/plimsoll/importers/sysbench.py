@@ -80,23 +80,23 @@ def import_sysbench(
     files = log_files(paths)
     logs, faults, refused = _read(files)
     refused += [SkippedLog.of(path, "holds no run of sysbench") for path, log in logs if not log.runs]
-    found = [FoundRun(path, run) for path, log in logs for run in log.runs]
-    usable, refused_runs = split_refused(found, _refusals)
+    runs = [FoundRun(path, run) for path, log in logs for run in log.runs]
+    usable, refused_runs = split_refused(runs, _refusals)
     refused += refused_runs
     places = place_runs(usable, placing, lambda _: workload, faults)
     unread = [line for _, log in logs for line in log.unread.lines]
     if not usable:
-        raise_faults([*(one.told for one in refused), *unread] or ["no log was given"])
+        raise_faults([*(skipped_log.told for skipped_log in refused), *unread] or ["no log was given"])
     trials = with_doubts(
         places,
         [
-            _trial(study_name, position, one, place)
-            for position, (one, place) in enumerate(zip(usable, places, strict=True))
+            _trial(study_name, position, log_run, place)
+            for position, (log_run, place) in enumerate(zip(usable, places, strict=True))
         ],
     )
     skipped = skipped_lines([log.unread for _, log in logs], refused)
-    told = (*skipped, *repetition_words(places))
-    return ImportResult(trials, tuple(_report(len(logs), usable, trials)), told, files.paths, tuple(refused))
+    notes = (*skipped, *repetition_words(places))
+    return ImportResult(trials, tuple(_report(len(logs), usable, trials)), notes, files.paths, tuple(refused))
 
 
 def _read(files: LogFiles) -> tuple[list[tuple[Path, Log]], list[str], list[SkippedLog]]:
@@ -127,8 +127,8 @@ def _refusals(run: Run) -> Iterator[str]:
         yield "the run has neither interval lines nor a whole final report of SQL statements"
 
 
-def _trial(study: str, position: int, found_run: FoundRun[Run], place: Place) -> ImportedTrial:
-    run = found_run.run
+def _trial(study: str, position: int, log_run: FoundRun[Run], place: Place) -> ImportedTrial:
+    run = log_run.run
     rows = interval_rows(run)
     last_s = run.intervals[-1].stated.time_s if run.intervals else None
     trial = TrialRecord(
@@ -143,7 +143,7 @@ def _trial(study: str, position: int, found_run: FoundRun[Run], place: Place) ->
         position=position,
         interval_s=interval_length_s(run),
         duration_s=run.figures.get("total time", last_s),
-        origin=Origin(kind="imported-sysbench", detail=found_run.name),
+        origin=Origin(kind="imported-sysbench", detail=log_run.name),
     )
     tool = {"load generator": f"sysbench {run.version}"} if run.version else {}
     return ImportedTrial(trial, Environment(reported=tool), _outcome(run), rows, error_rows(run), histogram_rows(run))
@@ -181,8 +181,8 @@ def _is_response(name: str) -> bool:
     return name in ("min", "avg", "max") or (name[0] == "p" and name[1:].isdigit())
 
 
-def _report(logs_count: int, found: Sequence[FoundRun[Run]], trials: Sequence[ImportedTrial]) -> Iterator[str]:
-    yield f"{many(logs_count, 'log')}, {many(len(found), 'run')} of {', '.join(_versions(found))}"
+def _report(logs_count: int, runs: Sequence[FoundRun[Run]], trials: Sequence[ImportedTrial]) -> Iterator[str]:
+    yield f"{many(logs_count, 'log')}, {many(len(runs), 'run')} of {', '.join(_versions(runs))}"
     yield from levels(trials)
     stated = Counter(", ".join(trial.outcome.reported.response_ms) for trial in trials if trial.outcome.reported)
     for names, count in stated.items():
@@ -190,12 +190,12 @@ def _report(logs_count: int, found: Sequence[FoundRun[Run]], trials: Sequence[Im
     histograms = sum(trial.histograms is not None for trial in trials)
     if histograms:
         yield f"histograms of {many(histograms, 'run')}: percentiles of repetitions follow from them together"
-    for one in found:
-        yield from (f"{one.name}: {remark}" for remark in _remarks(one.run))
+    for log_run in runs:
+        yield from (f"{log_run.name}: {remark}" for remark in _remarks(log_run.run))
 
 
-def _versions(found: Sequence[FoundRun[Run]]) -> list[str]:
-    return sorted({f"sysbench {one.run.version or 'of unknown version'}" for one in found})
+def _versions(runs: Sequence[FoundRun[Run]]) -> list[str]:
+    return sorted({f"sysbench {log_run.run.version or 'of unknown version'}" for log_run in runs})
 
 
 def _remarks(run: Run) -> Iterator[str]:

@@ -231,10 +231,10 @@ class _Reader:
             self._interval(number, whole, stated)
 
     def _figure(self, number: int, text: str) -> None:
-        found = figures(text)
-        if found is None:
+        parsed = figures(text)
+        if parsed is None:
             self._skip(number, "cannot be read as a figure of the final report", text)
-        for name, value in (found or {}).items():
+        for name, value in (parsed or {}).items():
             self._run.figures.setdefault(name, value)
 
     def _setting(self, number: int, text: str) -> None:
@@ -348,13 +348,13 @@ def interval_line(text: str) -> IntervalLine | None:
 def interval_object(text: str) -> IntervalLine | None:
     """An object of sysbench's JSON report; None when it is damaged."""
     try:
-        found = json.loads(text)
-        qps = found["qps"]
-        rates = (found["tps"], qps["reads"], qps["writes"], qps["other"], found["errors"], found["reconnects"])
-        values = (found["time"], found["threads"], *rates)
+        report = json.loads(text)
+        qps = report["qps"]
+        rates = (report["tps"], qps["reads"], qps["writes"], qps["other"], report["errors"], report["reconnects"])
+        values = (report["time"], report["threads"], *rates)
         if any(type(value) not in (int, float) for value in values):
             return None
-        return _checked(int(found["time"]), int(found["threads"]), [float(rate) for rate in rates])
+        return _checked(int(report["time"]), int(report["threads"]), [float(rate) for rate in rates])
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
 

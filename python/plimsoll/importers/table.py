@@ -142,7 +142,7 @@ def _trial_id(group: Group) -> str:
 
 def _environment(group: Group) -> Environment:
     first = group.first
-    told = {
+    facts = {
         "cpu": first.cpu_model,
         "cores": first.cores,
         "memory_gib": first.memory_bytes and first.memory_bytes / 2**30,
@@ -151,7 +151,7 @@ def _environment(group: Group) -> Environment:
         host=HostFacts(cpu_model=first.cpu_model, cpu_cores=first.cores, memory_bytes=first.memory_bytes),
         instances=tuple(InstanceFacts(name=point.instance) for point in group.points if point.instance),
         reported={
-            name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in told.items() if value
+            name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in facts.items() if value
         },
     )
 
@@ -419,10 +419,10 @@ def _systems(groups: tuple[Group, ...], names: Mapping[SystemKey, str]) -> Itera
 
 
 def _by_system(groups: tuple[Group, ...]) -> dict[SystemKey, list[Group]]:
-    found: dict[SystemKey, list[Group]] = {}
+    by_system: dict[SystemKey, list[Group]] = {}
     for group in groups:
-        found.setdefault(group.system, []).append(group)
-    return found
+        by_system.setdefault(group.system, []).append(group)
+    return by_system
 
 
 def _repetitions(columns: tuple[Column, ...], groups: tuple[Group, ...]) -> Iterable[str]:

@@ -42,20 +42,20 @@ class LogFiles:
 
 def log_files(arguments: Iterable[Path]) -> LogFiles:
     """The files that the arguments mean."""
-    found: list[Path] = []
+    files: list[Path] = []
     named: set[Path] = set()
     faults: list[str] = []
     for argument in arguments:
         if not argument.is_dir():
-            found.append(argument)
+            files.append(argument)
             named.add(argument)
             continue
         below = sorted(_below(argument, faults))
         if not 0 < len(below) <= FILES_MAX:
             faults.append(f"{argument}: holds {len(below):,} files, must be 1 to {FILES_MAX:,}. Name a folder of logs")
         else:
-            found += below
-    return LogFiles(tuple(dict.fromkeys(found)), frozenset(named), tuple(faults))
+            files += below
+    return LogFiles(tuple(dict.fromkeys(files)), frozenset(named), tuple(faults))
 
 
 def _below(folder: Path, faults: list[str]) -> Iterator[Path]:
@@ -157,9 +157,9 @@ def without_prefix(text: str) -> str:
     """
     text = _COLOUR.sub("", text) if "\x1b" in text else text
     for _ in range(_PREFIXES_MAX):
-        if (found := _PREFIX.match(text)) is None:
+        if (prefix := _PREFIX.match(text)) is None:
             break
-        text = text[found.end() :]
+        text = text[prefix.end() :]
     return text.strip()
 
 

@@ -69,32 +69,36 @@ def import_tpcc(
     Raises:
         SpecError: What a run belongs to is unknown or contradictory, or no log holds a run. All faults at once.
     """
-    told = options or LogOptions()
-    placing = Placing(told)
+    log_options = options or LogOptions()
+    placing = Placing(log_options)
     files = log_files(paths)
     read = read_kits(files, kit)
-    found = [FoundRun(log.path, run) for log in read.logs for run in log.runs]
-    usable, refused_runs = split_refused(found, _refusals)
+    runs = [FoundRun(log.path, run) for log in read.logs for run in log.runs]
+    usable, refused_runs = split_refused(runs, _refusals)
     empty = (SkippedLog.of(log.path, "holds no run that can be read") for log in read.logs if not log.runs)
     refused = [*read.refused, *empty, *refused_runs]
     places = place_runs(usable, placing, lambda run: run.kit, read.faults)
-    unread = [one for log in read.logs for one in log.unread]
-    of_sysbench = _of_sysbench(read.sysbench, study_name, told)
+    unread = [log_unread for log in read.logs for log_unread in log.unread]
+    of_sysbench = _of_sysbench(read.sysbench, study_name, log_options)
     if not usable and not of_sysbench.trials:
         raise_faults(
-            [*(one.told for one in refused), *(line for one in unread for line in one.lines)] or ["no log was given"]
+            [
+                *(skipped_log.told for skipped_log in refused),
+                *(line for log_unread in unread for line in log_unread.lines),
+            ]
+            or ["no log was given"]
         )
     trials = with_doubts(
         places,
         [
-            _trial(study_name, position, one, place)
-            for position, (one, place) in enumerate(zip(usable, places, strict=True))
+            _trial(study_name, position, log_run, place)
+            for position, (log_run, place) in enumerate(zip(usable, places, strict=True))
         ],
     )
-    own = _report(read.logs, usable, trials) if usable else ()
+    report = _report(read.logs, usable, trials) if usable else ()
     return ImportResult(
         (*trials, *of_sysbench.trials),
-        (*own, *of_sysbench.report),
+        (*report, *of_sysbench.report),
         (*skipped_lines(unread, refused), *repetition_words(places), *of_sysbench.skipped),
         files.paths,
         (*refused, *of_sysbench.refused),
@@ -108,8 +112,8 @@ def _refusals(run: KitRun) -> Iterator[str]:
         yield "the run has neither intervals that can be read nor a whole final report"
 
 
-def _trial(study: str, position: int, found_run: FoundRun[KitRun], place: Place) -> ImportedTrial:
-    run = found_run.run
+def _trial(study: str, position: int, log_run: FoundRun[KitRun], place: Place) -> ImportedTrial:
+    run = log_run.run
     trial = TrialRecord(
         trial_id=trial_id("imported-tpcc", place, run),
         study=study,
@@ -120,7 +124,7 @@ def _trial(study: str, position: int, found_run: FoundRun[KitRun], place: Place)
         position=position,
         interval_s=run.interval_s,
         duration_s=run.duration_s or (run.intervals[-1].to_s if run.intervals else None),
-        origin=Origin(kind="imported-tpcc", detail=found_run.name),
+        origin=Origin(kind="imported-tpcc", detail=log_run.name),
     )
     environment = Environment(reported={"load generator": run.kit})
     return ImportedTrial(trial, environment, _outcome(run), interval_rows(run), error_rows(run), run.histograms)
@@ -150,7 +154,7 @@ def _reported(run: KitRun) -> ReportedResult | None:
     if not run.is_whole or not run.duration_s:
         return None
     types = {name: _reported_type(run, name) for name in run.types}
-    failed = [one.counts["failed"] for one in types.values() if "failed" in one.counts]
+    failed = [reported_type.counts["failed"] for reported_type in types.values() if "failed" in reported_type.counts]
     counts = {"transactions": run.completed}
     if failed or run.failed is not None:
         counts["failed"] = sum(failed) + (run.failed or 0)
@@ -160,36 +164,34 @@ def _reported(run: KitRun) -> ReportedResult | None:
 
 
 def _reported_type(run: KitRun, name: str) -> ReportedType:
-    one = run.types[name]
-    stated = {"failed": one.failed, "retries": one.retries, "rolled_back": one.rolled_back}
-    counts = {"transactions": one.completed} | {key: value for key, value in stated.items() if value is not None}
-    return ReportedType(counts=counts, response_ms=one.response_ms)
+    figures = run.types[name]
+    stated = {"failed": figures.failed, "retries": figures.retries, "rolled_back": figures.rolled_back}
+    counts = {"transactions": figures.completed} | {key: value for key, value in stated.items() if value is not None}
+    return ReportedType(counts=counts, response_ms=figures.response_ms)
 
 
 def _of_all(run: KitRun) -> dict[str, float]:
     """Of all types together: means by their counts, the largest maximum. Percentiles of types give none of all."""
-    types = [one for one in run.types.values() if one.completed]
-    found = {}
-    if all("mean" in one.response_ms for one in types):
-        found["mean"] = sum(one.completed * one.response_ms["mean"] for one in types) / run.completed
-    if all("max" in one.response_ms for one in types):
-        found["max"] = max(one.response_ms["max"] for one in types)
-    return found
+    types = [figures for figures in run.types.values() if figures.completed]
+    response_ms = {}
+    if all("mean" in figures.response_ms for figures in types):
+        response_ms["mean"] = sum(figures.completed * figures.response_ms["mean"] for figures in types) / run.completed
+    if all("max" in figures.response_ms for figures in types):
+        response_ms["max"] = max(figures.response_ms["max"] for figures in types)
+    return response_ms
 
 
-def _report(
-    logs: Sequence[KitLog], found: Sequence[FoundRun[KitRun]], trials: Sequence[ImportedTrial]
-) -> Iterator[str]:
+def _report(logs: Sequence[KitLog], runs: Sequence[FoundRun[KitRun]], trials: Sequence[ImportedTrial]) -> Iterator[str]:
     count = sum(len(log.unread) for log in logs)
-    kits = ", ".join(sorted({one.run.kit for one in found}))
-    yield f"{many(count, 'log')}, {many(len(found), 'run')} of {kits}"
+    kits = ", ".join(sorted({log_run.run.kit for log_run in runs}))
+    yield f"{many(count, 'log')}, {many(len(runs), 'run')} of {kits}"
     yield from levels(trials)
-    for one, trial in zip(found, trials, strict=True):
-        if (notpm := one.run.notpm) is not None:
-            yield f"{one.name}: {notpm:,.1f} NOTPM, {trial.trial.level.connections} connections"
-        if not one.run.is_whole:
-            yield f"{one.name}: cut short: {_cut_words(one.run)}, and nothing else is kept"
-        yield from (f"{one.name}: {remark}" for remark in one.run.remarks)
+    for log_run, trial in zip(runs, trials, strict=True):
+        if (notpm := log_run.run.notpm) is not None:
+            yield f"{log_run.name}: {notpm:,.1f} NOTPM, {trial.trial.level.connections} connections"
+        if not log_run.run.is_whole:
+            yield f"{log_run.name}: cut short: {_cut_words(log_run.run)}, and nothing else is kept"
+        yield from (f"{log_run.name}: {remark}" for remark in log_run.run.remarks)
 
 
 def _of_sysbench(paths: Sequence[Path], study: str, options: LogOptions) -> ImportResult:
@@ -220,7 +222,9 @@ def _rollbacks(trials: Sequence[ImportedTrial]) -> Iterator[str]:
 KITS = ("go-tpc", "sysbench-tpcc", "tpcc-mysql", "dbt2")
 
 _CHARACTERS_MAX = 10_000  # a report of go-tpc as JSON is one line
-_READERS: dict[str, type[RunReader]] = {one.kit: one for one in (GoTpcReader, TpccMysqlReader, Dbt2ReportReader)}
+_READERS: dict[str, type[RunReader]] = {
+    reader.kit: reader for reader in (GoTpcReader, TpccMysqlReader, Dbt2ReportReader)
+}
 _SIGNS = {
     "go-tpc": re.compile(r'\[(?:Current|Summary)\] \S+\s+- .*|\[\{.*"(?:Prefix|tpmC)".*'),
     "tpcc-mysql": re.compile(r".*TPC-C Load Generator.*|<(?:Raw Results|Parameters)>|\d+, (?:trx: |\d+\(\d+\):).*"),
@@ -268,7 +272,7 @@ def read_kits(files: LogFiles, kit: str | None = None) -> KitLogs:
         kit: One of `KITS`; None to recognise it.
     """
     logs: list[KitLog] = []
-    found: dict[str, list[Path]] = {}
+    paths_by_kind: dict[str, list[Path]] = {}
     refused: list[SkippedLog] = []
     faults = [*files.faults]
     for path in files.paths:
@@ -282,16 +286,16 @@ def read_kits(files: LogFiles, kit: str | None = None) -> KitLogs:
             elif kind in _READERS:
                 logs.append(_read(path, _READERS[kind]))
             else:
-                found.setdefault(kind, []).append(path)
+                paths_by_kind.setdefault(kind, []).append(path)
         except SpecError as error:
             if path in files.named:
                 faults += error.lines
             else:
                 refused.append(SkippedLog.of(path, str(error).removeprefix(f"{path}: ")))
-    for group in runs_of_folders(found.get("mix", [])):
+    for group in runs_of_folders(paths_by_kind.get("mix", [])):
         unread = tuple(Unread(str(path)) for path in group)
         logs.append(KitLog(group[0], (read_mix(group, unread),), unread))
-    return KitLogs(tuple(logs), tuple(found.get("sysbench-tpcc", [])), tuple(refused), tuple(faults))
+    return KitLogs(tuple(logs), tuple(paths_by_kind.get("sysbench-tpcc", [])), tuple(refused), tuple(faults))
 
 
 def _kind(path: Path, kit: str | None) -> tuple[str | None, str | None]:

@@ -111,7 +111,9 @@ class TpccMysqlReader(RunReader):
         run.interval_s = max(lengths_s, key=lengths_s.count, default=1.0)
         run.intervals = [
             interval if interval.from_s >= 0 else _begun_at(interval, max(interval.to_s - run.interval_s, before))
-            for interval, before in zip(run.intervals, [0.0, *(one.to_s for one in run.intervals)], strict=False)
+            for interval, before in zip(
+                run.intervals, [0.0, *(previous.to_s for previous in run.intervals)], strict=False
+            )
         ]
         if len(self._results) < len(TYPES) or run.duration_s is None:
             return

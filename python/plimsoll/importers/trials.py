@@ -173,7 +173,7 @@ def keep_skipped(folder: Path, imported: Iterable[Path], skipped: Sequence[Skipp
         HostError: It cannot be written.
     """
     read = {printable(str(path)) for path in imported}
-    before = tuple(one for one in _read(folder) if one.log not in read)
+    before = tuple(skipped_log for skipped_log in _read(folder) if skipped_log.log not in read)
     file = folder / SKIPPED_FILE
     if not skipped and not file.exists():
         return
@@ -189,7 +189,10 @@ def missing_logs(folder: Path) -> tuple[MissingLog, ...]:
     Raises:
         RecordError: It cannot be read.
     """
-    return tuple(MissingLog(one.name, folder / SKIPPED_FILE, f"skipped: {one.reason}") for one in _read(folder))
+    return tuple(
+        MissingLog(skipped_log.name, folder / SKIPPED_FILE, f"skipped: {skipped_log.reason}")
+        for skipped_log in _read(folder)
+    )
 
 
 def _read(folder: Path) -> tuple[SkippedLog, ...]:

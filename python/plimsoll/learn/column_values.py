@@ -71,22 +71,22 @@ def column_values(
         return _choice(column, len(weights), list(weights))
     match kind:
         case "integer":
-            found = _integers(column, distinct, rows)
+            values = _integers(column, distinct, rows)
         case "decimal":
-            found = _decimals(column, rows)
+            values = _decimals(column, rows)
         case "date":
-            found = _times(column, distinct)
+            values = _times(column, distinct)
         case "choice":
-            found = _choice(column, len(column.members) or distinct or 2, None)
+            values = _choice(column, len(column.members) or distinct or 2, None)
         case "json":
-            found = _json(column, rows)
+            values = _json(column, rows)
         case "bytes":
-            found = _letters(column, rows, "hex")
+            values = _letters(column, rows, "hex")
         case "text":
-            found = _texts(column, distinct, rows, is_indexed=is_indexed)
+            values = _texts(column, distinct, rows, is_indexed=is_indexed)
         case _:
-            found = _others(column, rows)
-    return found
+            values = _others(column, rows)
+    return values
 
 
 def _texts(column: ColumnFacts, distinct: int | None, rows: int, *, is_indexed: bool) -> Values:
@@ -258,10 +258,10 @@ def _number(text: str | None) -> float | None:
 
 def _time(text: str | None) -> datetime | None:
     try:
-        found = datetime.fromisoformat(text) if text is not None else None
+        timestamp = datetime.fromisoformat(text) if text is not None else None
     except ValueError:
         return None
-    return None if found is None or found.tzinfo is not None else found.replace(microsecond=0)
+    return None if timestamp is None or timestamp.tzinfo is not None else timestamp.replace(microsecond=0)
 
 
 Kind = Literal["integer", "decimal", "date", "text", "bytes", "json", "choice", "other"]
@@ -286,8 +286,8 @@ _REPLACED = {"uuid": "CHAR(36)", "inet4": "VARCHAR(15)", "inet6": "VARCHAR(39)"}
 
 def base_of(column: ColumnFacts) -> str:
     """The first word of its type."""
-    found = re.match(r"[a-z0-9_]+", column.sql_type)
-    return found[0] if found else ""
+    match = re.match(r"[a-z0-9_]+", column.sql_type)
+    return match[0] if match else ""
 
 
 def kind_of(column: ColumnFacts) -> Kind:
@@ -323,10 +323,10 @@ def length_limit(column: ColumnFacts) -> int:
 
 def decimal_scale(column: ColumnFacts) -> tuple[int, int]:
     """Digits in all and after the point; of floating-point types 15 and 2."""
-    found = re.match(r"\w+(?: precision)?\((\d+)(?:,(\d+))?\)", column.sql_type)
+    match = re.match(r"\w+(?: precision)?\((\d+)(?:,(\d+))?\)", column.sql_type)
     if base_of(column) in ("float", "double", "real"):
-        return (15, 2) if found is None or found[2] is None else (min(int(found[1]), 15), min(int(found[2]), 15))
-    return (10, 0) if found is None else (min(int(found[1]), 18), min(int(found[2] or 0), 18))
+        return (15, 2) if match is None or match[2] is None else (min(int(match[1]), 15), min(int(match[2]), 15))
+    return (10, 0) if match is None else (min(int(match[1]), 18), min(int(match[2] or 0), 18))
 
 
 def learned_type(column: ColumnFacts, *, length: int | None = None) -> tuple[str, bool]:
@@ -340,25 +340,25 @@ def learned_type(column: ColumnFacts, *, length: int | None = None) -> tuple[str
     limit = max(length_limit(column), length or 0)
     match kind:
         case "integer" | "decimal":
-            found = _number_type(column), base == "bit"
+            column_type = _number_type(column), base == "bit"
         case "date":
             digits = re.search(r"\([1-6]\)", column.sql_type)
             time = f"DATETIME{digits[0] if digits else ''}", base == "timestamp"
-            found = ("DATE", False) if base == "date" else time
+            column_type = ("DATE", False) if base == "date" else time
         case "json":
-            found = "JSON", False
+            column_type = "JSON", False
         case "bytes":
-            found = (f"VARBINARY({limit})", base == "binary") if "binary" in base else (base.upper(), False)
+            column_type = (f"VARBINARY({limit})", base == "binary") if "binary" in base else (base.upper(), False)
         case "choice":
-            found = f"VARCHAR({limit})", True
+            column_type = f"VARCHAR({limit})", True
         case "text" if base not in _REPLACED:
             widened = f"{base}({limit})" if base in ("char", "varchar") else base
-            found = widened.upper() + _character_set(column), limit > length_limit(column)
+            column_type = widened.upper() + _character_set(column), limit > length_limit(column)
         case "other" if base == "time":
-            found = "TIME", False
+            column_type = "TIME", False
         case _:
-            found = _REPLACED.get(base, "BLOB"), True
-    return found
+            column_type = _REPLACED.get(base, "BLOB"), True
+    return column_type
 
 
 def _number_type(column: ColumnFacts) -> str:
@@ -384,5 +384,5 @@ def _character_set(column: ColumnFacts) -> str:
 
 
 def _number_in_type(column: ColumnFacts, otherwise: int) -> int:
-    found = re.match(r"\w+\((\d{1,9})\)", column.sql_type)
-    return int(found[1]) if found else otherwise
+    match = re.match(r"\w+\((\d{1,9})\)", column.sql_type)
+    return int(match[1]) if match else otherwise

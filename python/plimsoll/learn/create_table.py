@@ -123,11 +123,11 @@ class _Made:
             self._column(part)
 
     def _constraint(self, part: list[Word]) -> None:
-        heads = [one.text for one in part if one.kind == "word"]
+        heads = [word.text for word in part if word.kind == "word"]
         if heads[0] == "constraint":
             if "check" in heads and not {"foreign", "unique", "primary"} & set(heads[: heads.index("check")]):
                 return
-            start = next(at for at, one in enumerate(part) if _is(one, "foreign", "unique", "primary"))
+            start = next(at for at, word in enumerate(part) if _is(word, "foreign", "unique", "primary"))
             name = part[1].written if start > 1 else ""
             part = part[start:]
         else:
@@ -144,8 +144,8 @@ class _Made:
     def _column(self, part: list[Word]) -> None:
         name = part[0].written
         column, rest = _typed(name, part[1:], self.charset)
-        flat = [one.text if one.kind == "word" else "" for one, depth in _with_depth(rest) if depth == 0]
-        is_json = any(one.kind == "word" and one.text == "json_valid" for one in rest)
+        flat = [word.text if word.kind == "word" else "" for word, depth in _with_depth(rest) if depth == 0]
+        is_json = any(word.kind == "word" and word.text == "json_valid" for word in rest)
         generated = bool({"as", "generated"} & set(flat))
         has_default = "default" in flat and flat[flat.index("default") + 1 : flat.index("default") + 2] != ["null"]
         self.columns.append(
@@ -163,7 +163,7 @@ class _Made:
             self.primary = IndexFacts(name="PRIMARY", columns=(name,), is_unique=True)
         elif "unique" in flat or column.sql_type == "serial":
             self.indexes.append(IndexFacts(name=name, columns=(name,), is_unique=True))
-        place = next((at for at, one in enumerate(rest) if _is(one, "references")), None)
+        place = next((at for at, word in enumerate(rest) if _is(word, "references")), None)
         if place is not None:
             self.foreign_keys.append(_references((name,), rest[place:], self.schema_name))
 
@@ -178,66 +178,68 @@ def _typed(name: str, rest: list[Word], charset: str | None) -> tuple[ColumnFact
     if at < len(rest) and _is(rest[at], "("):
         inner, at = enclosed(rest, at)
         if base in ("enum", "set"):
-            members = tuple(one.text for one in inner if one.kind == "text")
+            members = tuple(word.text for word in inner if word.kind == "text")
         else:
-            sql_type += "(" + "".join(one.text for one in inner if one.text.isdecimal() or one.text == ",") + ")"
+            sql_type += "(" + "".join(word.text for word in inner if word.text.isdecimal() or word.text == ",") + ")"
     while at < len(rest) and rest[at].kind == "word" and rest[at].text in _MODIFIERS:
         sql_type += f" {rest[at].text}"
         at += 1
     rest = rest[at:]
-    own = _character_set(rest)
+    column_charset = _character_set(rest)
     is_text = base in _TEXT_TYPES
     column = ColumnFacts(
-        name=name, sql_type=sql_type, members=members, character_set=(own or charset) if is_text else None
+        name=name, sql_type=sql_type, members=members, character_set=(column_charset or charset) if is_text else None
     )
     return column, rest
 
 
 def _character_set(rest: list[Word]) -> str | None:
-    for at, one in enumerate(rest[:-1]):
-        if _is(one, "charset"):
+    for at, word in enumerate(rest[:-1]):
+        if _is(word, "charset"):
             return rest[at + 1].text
-        if _is(one, "character") and _is(rest[at + 1], "set") and at + 2 < len(rest):
+        if _is(word, "character") and _is(rest[at + 1], "set") and at + 2 < len(rest):
             return rest[at + 2].text
     return None
 
 
 def _index(part: list[Word], name: str) -> IndexFacts:
-    opens = next(at for at, one in enumerate(part) if _is(one, "("))
-    heads = [one for one in part[:opens] if one.kind == "word"]
+    opens = next(at for at, word in enumerate(part) if _is(word, "("))
+    heads = [word for word in part[:opens] if word.kind == "word"]
     kind = next((_KINDS[head.text] for head in heads if head.text in _KINDS), "btree")
-    named = [one.written for one in part[:opens] if one.kind in ("name", "text")]
+    named = [word.written for word in part[:opens] if word.kind in ("name", "text")]
     if not named:
         behind = [head.written for head in heads if head.text not in {*_INDEX_WORDS, "using", "btree", "hash"}]
         named = behind[:1]
     columns: list[str] = []
     lengths: list[int] = []
-    for one in divided(enclosed(part, opens)[0]):
-        if _is(one[0], "("):
+    for key_part in divided(enclosed(part, opens)[0]):
+        if _is(key_part[0], "("):
             kind = "functional"
             continue
-        columns.append(one[0].written)
-        lengths.append(int(one[2].text) if len(one) > 2 and _is(one[1], "(") and one[2].text.isdecimal() else 0)
-    found = named[0] if named else name or (columns[0] if columns else "")
+        columns.append(key_part[0].written)
+        lengths.append(
+            int(key_part[2].text) if len(key_part) > 2 and _is(key_part[1], "(") and key_part[2].text.isdecimal() else 0
+        )
+    index_name = named[0] if named else name or (columns[0] if columns else "")
     return IndexFacts(
-        name=found, kind=kind, columns=tuple(columns), lengths=tuple(lengths), is_unique=_is(part[0], "unique")
+        name=index_name, kind=kind, columns=tuple(columns), lengths=tuple(lengths), is_unique=_is(part[0], "unique")
     )
 
 
 def _foreign_key(part: list[Word], schema_name: str) -> ForeignKeyFacts:
     inner, behind = enclosed(part)
-    return _references(tuple(one[0].written for one in divided(inner)), part[behind:], schema_name)
+    return _references(tuple(column[0].written for column in divided(inner)), part[behind:], schema_name)
 
 
 def _references(columns: tuple[str, ...], rest: list[Word], schema_name: str) -> ForeignKeyFacts:
     if not rest or not _is(rest[0], "references"):
         raise ValueError("a foreign key refers to nothing")
-    opens = next((at for at, one in enumerate(rest) if _is(one, "(")), None)
+    opens = next((at for at, word in enumerate(rest) if _is(word, "(")), None)
     if opens is None:
         raise ValueError("a foreign key names no columns")
     schema_name, table = _qualified(rest[1:opens], schema_name)
     inner, behind = enclosed(rest, opens)
-    flat = [one.text for one in rest[behind:]]
+    flat = [word.text for word in rest[behind:]]
     at = next((at for at in range(len(flat) - 2) if flat[at : at + 2] == ["on", "delete"]), None)
     action = "no action"
     if at is not None:
@@ -246,7 +248,7 @@ def _references(columns: tuple[str, ...], rest: list[Word], schema_name: str) ->
         columns=columns,
         schema_name=schema_name,
         table=table,
-        references=tuple(one[0].written for one in divided(inner)),
+        references=tuple(column[0].written for column in divided(inner)),
         on_delete=action,
     )
 
@@ -260,14 +262,14 @@ def _qualified(pieces: Sequence[Word], schema_name: str) -> tuple[str, str]:
 
 def _options(pieces: list[Word]) -> dict[str, str]:
     """AUTO_INCREMENT and the character set of a table, from what follows its columns."""
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     flat = [piece for piece in pieces if not _is(piece, "=")]
-    for at, one in enumerate(flat[:-1]):
-        if _is(one, "auto_increment", "charset"):
-            found.setdefault(one.text, flat[at + 1].text)
-        elif _is(one, "character") and _is(flat[at + 1], "set") and at + 2 < len(flat):
-            found.setdefault("charset", flat[at + 2].text)
-    return found
+    for at, word in enumerate(flat[:-1]):
+        if _is(word, "auto_increment", "charset"):
+            options.setdefault(word.text, flat[at + 1].text)
+        elif _is(word, "character") and _is(flat[at + 1], "set") and at + 2 < len(flat):
+            options.setdefault("charset", flat[at + 2].text)
+    return options
 
 
 def _with_depth(pieces: list[Word]) -> list[tuple[Word, int]]:
@@ -314,10 +316,10 @@ class Word:
 def statements(text: str) -> Iterator[str]:
     """The statements of a file, without their semicolons."""
     begin = 0
-    for found in _END.finditer(text):
-        if found[0] == ";":
-            yield text[begin : found.start()]
-            begin = found.end()
+    for match in _END.finditer(text):
+        if match[0] == ";":
+            yield text[begin : match.start()]
+            begin = match.end()
     yield text[begin:]
 
 
@@ -331,15 +333,15 @@ def words(statement: str) -> list[Word]:
         tokens = MySQL().tokenize(statement)
     except (sqlglot.errors.SqlglotError, RecursionError) as error:
         raise ValueError("cannot be divided into words") from error
-    found: list[Word] = []
+    pieces: list[Word] = []
     for token in tokens:
         if kind := _QUOTED.get(token.token_type):
-            found.append(Word(kind, token.text, token.text))
+            pieces.append(Word(kind, token.text, token.text))
         elif token.token_type in _BITS:
-            found.append(Word("text", token.text, token.text))
+            pieces.append(Word("text", token.text, token.text))
         else:  # PRIMARY KEY and CHARACTER SET are one token each
-            found.extend(Word("word", part.lower(), part) for part in token.text.split())
-    return found
+            pieces.extend(Word("word", part.lower(), part) for part in token.text.split())
+    return pieces
 
 
 def divided(pieces: list[Word]) -> list[list[Word]]:
@@ -355,14 +357,14 @@ def divided(pieces: list[Word]) -> list[list[Word]]:
 
 def depths(pieces: list[Word]) -> list[int]:
     """In how many parentheses each word stands; a parenthesis itself stands in those around it."""
-    depth, found = 0, []
+    depth, levels = 0, []
     for piece in pieces:
         if piece.kind == "word" and piece.text == ")":
             depth -= 1
-        found.append(depth)
+        levels.append(depth)
         if piece.kind == "word" and piece.text == "(":
             depth += 1
-    return found
+    return levels
 
 
 def enclosed(pieces: list[Word], begin: int = 0) -> tuple[list[Word], int]:
@@ -371,11 +373,11 @@ def enclosed(pieces: list[Word], begin: int = 0) -> tuple[list[Word], int]:
     Raises:
         ValueError: There are none, or they do not end.
     """
-    found = depths(pieces)
+    levels = depths(pieces)
     opens = (at for at in range(begin, len(pieces)) if pieces[at].kind == "word" and pieces[at].text == "(")
     if (first := next(opens, None)) is None:
         raise ValueError("parentheses are missing")
     for at in range(first + 1, len(pieces)):
-        if found[at] == found[first] and pieces[at].kind == "word" and pieces[at].text == ")":
+        if levels[at] == levels[first] and pieces[at].kind == "word" and pieces[at].text == ")":
             return pieces[first + 1 : at], at + 1
     raise ValueError("parentheses do not end")

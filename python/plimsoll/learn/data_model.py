@@ -150,7 +150,7 @@ def made_tables(
                     rows_before=table.rows_before,
                     rows=table.rows,
                     weights=weights.get((key, name)),
-                    is_indexed=any(name in map(str.lower, one.columns) for one in table.facts.indexes),
+                    is_indexed=any(name in map(str.lower, index.columns) for index in table.facts.indexes),
                 )
             )
     return made, links
@@ -170,7 +170,7 @@ def _stored(table: TableFacts) -> TableFacts:
         update={
             "columns": tuple(_shortened(column, shortened) for column in columns),
             "primary_key": primary,
-            "indexes": tuple(one for one in table.indexes if can_be(one)),
+            "indexes": tuple(index for index in table.indexes if can_be(index)),
         }
     )
 
@@ -273,9 +273,9 @@ class Written:
 
     def _reference(self, key: TableKey, column: str) -> dict[str, Any]:
         table = self.made[key]
-        found = {"generate": "reference", "table": self.names[key]}
+        generator = {"generate": "reference", "table": self.names[key]}
         is_plain = table.values[column].generator["generate"] == "sequence" and table.key == (column,)
-        return found if is_plain else {**found, "column": self.column_name(key, column)}
+        return generator if is_plain else {**generator, "column": self.column_name(key, column)}
 
     def column(self, key: TableKey, facts: ColumnFacts) -> dict[str, Any]:
         """One `[[table.column]]`."""
@@ -329,19 +329,19 @@ def _table(written: Written, key: TableKey) -> dict[str, Any]:
     if not table.key:
         added = {"name": ADDED_KEY, "generate": "sequence", "type": "BIGINT", "auto_increment": True}
         columns.append(added)
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "name": written.names[key],
         "rows": table.rows,
         "primary_key": [written.column_name(key, name) for name in table.key] or [ADDED_KEY],
         "column": columns,
     }
     if indexes := [_index(written, key, place) for place in kept_indexes(table)]:
-        found["index"] = indexes
+        entry["index"] = indexes
     foreign = [_foreign_key(written, key, foreign_key) for foreign_key in table.facts.foreign_keys]
-    if kept := [one for one in foreign if one is not None]:
-        found["foreign_key"] = kept
+    if kept := [foreign_key for foreign_key in foreign if foreign_key is not None]:
+        entry["foreign_key"] = kept
     written.foreign_keys_left_out[key] = len(foreign) - len(kept)
-    return found
+    return entry
 
 
 def kept_indexes(table: MadeTable) -> list[int]:
@@ -356,16 +356,16 @@ def kept_indexes(table: MadeTable) -> list[int]:
 def _index(written: Written, key: TableKey, place: int) -> dict[str, Any]:
     table = written.made[key]
     index = table.facts.indexes[place]
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "columns": [written.column_name(key, name.lower()) for name in index.columns],
         "name": written.pseudonyms.of("x", index.name),
     }
     if place in table.unique:
-        found["unique"] = True
+        entry["unique"] = True
     lengths = list(_lengths(written, key, index))
     if any(lengths):
-        found["lengths"] = lengths
-    return found
+        entry["lengths"] = lengths
+    return entry
 
 
 def _lengths(written: Written, key: TableKey, index: IndexFacts) -> Iterator[int]:
@@ -392,7 +392,7 @@ def _foreign_key(written: Written, key: TableKey, facts: ForeignKeyFacts) -> dic
             return None
         if written.type_of(key, column) != written.type_of(parent_key, parent.column(other)):
             return None
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "columns": [written.column_name(key, name) for name in names],
         "table": written.names[parent_key],
         "references": [written.column_name(parent_key, name) for name in referred],
@@ -400,8 +400,8 @@ def _foreign_key(written: Written, key: TableKey, facts: ForeignKeyFacts) -> dic
     action = _ON_DELETE.get(facts.on_delete)
     can_be_null = all(is_nullable(table, table.column(name)) for name in names)
     if action is not None and (action != "set_null" or can_be_null):
-        found["on_delete"] = action
-    return found
+        entry["on_delete"] = action
+    return entry
 
 
 def _is_grid(parent: MadeTable, referred: tuple[str, ...]) -> bool:
@@ -462,19 +462,19 @@ def notes_of(
         links: Between their columns.
         written: Their names.
     """
-    found: list[DataNote] = []
+    notes: list[DataNote] = []
     as_read = {table.key: table for table in schema.tables}
     for key, table in made.items():
         name = written.names[key]
         for code, figures in (*_of_rows(table), *_of_parts(as_read[key], table, written.foreign_keys_left_out[key])):
-            found.append(DataNote(code=code, table=name, figures=figures))
+            notes.append(DataNote(code=code, table=name, figures=figures))
         for column, code, figures in _of_columns(key, table, links, written):
-            found.append(DataNote(code=code, table=name, column=column, figures=figures))
+            notes.append(DataNote(code=code, table=name, column=column, figures=figures))
     left_out = (
-        DataNote(code=_LEFT_OUT, table=written.pseudonyms.of("t", one.name), figures={"reason": one.reason})
-        for one in schema.left_out
+        DataNote(code=_LEFT_OUT, table=written.pseudonyms.of("t", skipped.name), figures={"reason": skipped.reason})
+        for skipped in schema.left_out
     )
-    return (*found, *left_out)
+    return (*notes, *left_out)
 
 
 _Coded = tuple[str, dict[str, float | str]]
@@ -495,7 +495,7 @@ def _of_parts(before: TableFacts, table: MadeTable, foreign_keys_left_out: int) 
     facts = table.facts
     assumed = sum(bool(value.assumed) for value in table.values.values())
     defaults = sum(is_nullable(table, column) and not column.is_nullable for column in facts.columns)
-    not_unique = sum(one.is_unique for one in facts.indexes) - len(table.unique)
+    not_unique = sum(index.is_unique for index in facts.indexes) - len(table.unique)
     counts = {
         "figures-assumed": assumed,
         "default-becomes-null": defaults,

@@ -302,7 +302,7 @@ def _types(
     figures: tuple[TypeFigures, ...], totals: Sequence[TypeTotals], all_arrivals: Arrivals, step_s: int
 ) -> list[TypeDemand]:
     """The report's types, in its order; those that it tells as one are one here, too."""
-    found, place = list[TypeDemand](), 0
+    demands, place = list[TypeDemand](), 0
     for figure in figures:
         first, *more = (
             each.arrivals.within(all_arrivals.first_unix_s, all_arrivals.duration_s)
@@ -311,7 +311,7 @@ def _types(
         place += figure.types_count
         counts = sum((each.counts for each in more), start=first.counts)
         arrivals = Arrivals(first_unix_s=all_arrivals.first_unix_s, counts=counts)
-        found.append(
+        demands.append(
             TypeDemand(
                 name=figure.name,
                 types_count=figure.types_count,
@@ -322,7 +322,7 @@ def _types(
                 steps_tps=_steps(arrivals, step_s),
             )
         )
-    return found
+    return demands
 
 
 def _sessions(report: LogReport, seen: Seen, arrivals: Arrivals) -> SessionDemand:
@@ -338,10 +338,10 @@ def _sessions(report: LogReport, seen: Seen, arrivals: Arrivals) -> SessionDeman
 
 
 def _windows(arrivals: Arrivals, coarse_s: float) -> tuple[Window, ...]:
-    found = ((each, arrivals.dispersion(each), arrivals.allan_factor(each)) for each in WINDOWS_S if each >= coarse_s)
+    figures = ((each, arrivals.dispersion(each), arrivals.allan_factor(each)) for each in WINDOWS_S if each >= coarse_s)
     return tuple(
         Window(window_s=window_s, dispersion=dispersion, allan_factor=factor)
-        for window_s, dispersion, factor in found
+        for window_s, dispersion, factor in figures
         if dispersion is not None and factor is not None
     )
 
@@ -352,13 +352,13 @@ def _burstiness(windows: tuple[Window, ...], arrivals: Arrivals) -> Burstiness |
     if window is None:
         return None
     rate_tps = float(arrivals.busiest_hour().mean())
-    found = index_that_shows(window.allan_factor, window.window_s, rate_tps)
+    estimate = index_that_shows(window.allan_factor, window.window_s, rate_tps)
     return Burstiness(
-        index=min(round(found.index, 2), BURSTINESS_MAX),
+        index=min(round(estimate.index, 2), BURSTINESS_MAX),
         window_s=window.window_s,
         rate_tps=rate_tps,
         reason="within-minutes" if window.window_s == _WINDOW_S else "log-is-short",
-        is_lower_bound=not found.is_reached,
+        is_lower_bound=not estimate.is_reached,
     )
 
 
@@ -425,7 +425,7 @@ def index_that_shows(allan_factor: float, window_s: float, rate_tps: float) -> I
     if allan_factor <= 1:
         return IndexFound(1.0, is_reached=True)
     tried = np.geomspace(1e-3, BURSTINESS_MAX - 1, _STEPS) + 1
-    shown = np.array([allan_factor_shown(float(one), window_s, rate_tps) for one in tried])
+    shown = np.array([allan_factor_shown(float(index), window_s, rate_tps) for index in tried])
     above = np.flatnonzero(shown >= allan_factor)
     if not above.size:
         return IndexFound(float(tried[np.argmax(shown)]), is_reached=False)

@@ -62,16 +62,16 @@ def digest_report(before: DigestSnapshot, after: DigestSnapshot) -> DigestReport
         )
     was_reset = _was_reset(before, after)
     counted = after.digests if was_reset else tuple(_differences(before, after))
-    overflow = sum(one.count for one in counted if one.digest is None)
-    known = [_digest(one) for one in counted if one.digest is not None and not _is_own(one)]
-    counted_known = sum(one.counts.count for one in known)
-    work = [one for one in known if one.kind in DATA_KINDS]
-    work.sort(key=lambda one: (-one.counts.time_ps, -one.counts.count, one.text))
+    overflow = sum(counts.count for counts in counted if counts.digest is None)
+    known = [_digest(counts) for counts in counted if counts.digest is not None and not _is_own(counts)]
+    counted_known = sum(digest.counts.count for digest in known)
+    work = [digest for digest in known if digest.kind in DATA_KINDS]
+    work.sort(key=lambda digest: (-digest.counts.time_ps, -digest.counts.count, digest.text))
     uncounted = after.uncounted - (0 if after.uncounted < before.uncounted else before.uncounted)
     everything = max(1, overflow + uncounted + counted_known)
     shares = overflow / everything, uncounted / everything
-    statements, total_ps = sum(one.counts.count for one in work), sum(one.counts.time_ps for one in work)
-    reads = [one for one in work if one.kind in READ_KINDS]
+    statements, total_ps = sum(digest.counts.count for digest in work), sum(digest.counts.time_ps for digest in work)
+    reads = [digest for digest in work if digest.kind in READ_KINDS]
     length_s = None if was_reset else after.taken_unix_s - before.taken_unix_s
     return DigestReport(
         version=after.version,
@@ -80,11 +80,11 @@ def digest_report(before: DigestSnapshot, after: DigestSnapshot) -> DigestReport
         to_unix_s=after.taken_unix_s,
         statements_count=statements,
         other_count=counted_known - statements,
-        errors_count=sum(one.counts.errors for one in work),
+        errors_count=sum(digest.counts.errors for digest in work),
         read_statements=sum(read.counts.count for read in reads) / statements if statements else 0.0,
         read_time=sum(read.counts.time_ps for read in reads) / total_ps if total_ps else None,
         busy_mean=total_ps / _PS_PER_S / length_s if length_s else None,
-        templates=tuple(_figures(number, one, total_ps) for number, one in enumerate(work[:TOP_DIGESTS])),
+        templates=tuple(_figures(number, digest, total_ps) for number, digest in enumerate(work[:TOP_DIGESTS])),
         templates_count=len(work),
     )
 
@@ -145,24 +145,24 @@ def _doubts(
         yield _doubt("digests-prepared", is_refusal=is_refusal, figures={"share": uncounted_share})
     if was_reset:
         yield _doubt("digests-reset")
-    if cut := sum(_is_cut(one) for one in work):
+    if cut := sum(_is_cut(digest) for digest in work):
         yield _doubt("digests-cut", figures={"cut_count": cut})
-    if work and not any(one.counts.histogram for one in work):
+    if work and not any(digest.counts.histogram for digest in work):
         yield _doubt("digests-no-histograms")
     yield _doubt("digests-only")
 
 
-def _is_cut(one: _Digest) -> bool:
+def _is_cut(digest: _Digest) -> bool:
     """The server ends what it cut with three dots; a list of values ends with a parenthesis behind them."""
-    return one.text.endswith("...")
+    return digest.text.endswith("...")
 
 
-def _figures(number: int, one: _Digest, total_ps: int) -> DigestFigures:
-    counts = one.counts
+def _figures(number: int, digest: _Digest, total_ps: int) -> DigestFigures:
+    counts = digest.counts
     return DigestFigures(
         template=number,
-        kind=one.kind,
-        text=one.text,
+        kind=digest.kind,
+        text=digest.text,
         count=counts.count,
         time_share=counts.time_ps / total_ps if total_ps else None,
         mean_ms=counts.time_ps / counts.count / _PS_PER_MS,
@@ -174,7 +174,7 @@ def _figures(number: int, one: _Digest, total_ps: int) -> DigestFigures:
         rows_affected=counts.rows_affected / counts.count,
         pages=None,
         errors_count=counts.errors,
-        is_cut=_is_cut(one),
+        is_cut=_is_cut(digest),
     )
 
 
@@ -225,14 +225,14 @@ _EXECUTED = re.compile(r"EXECUTE (?!IMMEDIATE\b)(?=[A-Z(])")
 
 def executed_text(text: str) -> str:
     """The text of a statement without MySQL's mark that it was prepared: `EXECUTE SELECT ...` is a SELECT."""
-    found = _EXECUTED.match(text)
-    return text if found is None else text[found.end() :]
+    match = _EXECUTED.match(text)
+    return text if match is None else text[match.end() :]
 
 
 def digest_kind(text: str) -> str:
     """The kind of a statement, one of those that docs/logs.md lists."""
     bare = _QUOTED.sub("x", text)
-    words = (found[0].upper() for found in _WORD.finditer(bare))
+    words = (match[0].upper() for match in _WORD.finditer(bare))
     first = next(words, "")
     if first == "WITH":
         first = next((word for word in words if word in _VERBS), "SELECT")

@@ -106,8 +106,8 @@ class EventLog:
 
     def events(self) -> pl.LazyFrame:
         """All statements that count."""
-        found = pl.scan_parquet(self.folder / "events.parquet")
-        return found if self.chosen is None else found.filter(self.chosen)
+        all_events = pl.scan_parquet(self.folder / "events.parquet")
+        return all_events if self.chosen is None else all_events.filter(self.chosen)
 
     def literals(self) -> pl.LazyFrame:
         """All literals."""
@@ -143,7 +143,7 @@ def open_event_log(folder: Path) -> EventLog:
     """
     try:
         facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
-        sources = tuple(SourceFacts.model_validate(fact) for fact in facts["sources"])
+        sources = tuple(SourceFacts.model_validate(source) for source in facts["sources"])
         templates = pl.read_csv(folder / "templates.csv", schema=TEMPLATES)
         for name, schema in _READ_OFTEN.items():
             (folder / f"{name}.parquet").touch(mode=0o600)  # as the engine's files are; its content keeps the mode
@@ -216,9 +216,9 @@ def _ordered(group: list[tuple[int, list[str]]]) -> tuple[int, ...] | None:
     varying = [place for place, seen in enumerate(columns) if len(set(seen)) > 1]
     by_number: dict[int, int] = {}
     for template, numbers in group:
-        found = {int(numbers[place]) for place in varying}
-        number = found.pop() if found else 0
-        if found or number in by_number:
+        distinct = {int(numbers[place]) for place in varying}
+        number = distinct.pop() if distinct else 0
+        if distinct or number in by_number:
             return None
         by_number[number] = template
     return tuple(by_number[number] for number in sorted(by_number))
@@ -248,6 +248,6 @@ def _word(text: bytes, begin: int) -> int:
     return int.from_bytes(text[begin : begin + 8], "little")
 
 
-def _folded(one: int, other: int) -> int:
-    product = one * other
+def _folded(left: int, right: int) -> int:
+    product = left * right
     return (product ^ (product >> 64)) & _MASK

@@ -87,33 +87,33 @@ def fidelity_of(load: LearnedLoad, run: ModelRun, conditions: CheckConditions) -
 
 def kinds_of(fidelity: Fidelity) -> tuple[FidelityKind, ...]:
     """All figures of each kind that has a goal, together."""
-    found: dict[FigureKind, list[FidelityFigure]] = defaultdict(list)
+    by_kind: dict[FigureKind, list[FidelityFigure]] = defaultdict(list)
     for figure in fidelity.figures:
-        found[figure.kind].append(figure)
+        by_kind[figure.kind].append(figure)
     return tuple(
         FidelityKind(
             kind=kind,
             judged=len(judged),
-            met=sum(bool(one.is_met) for one in judged),
-            worst=max((one.deviation for one in judged if one.deviation is not None), default=None),
+            met=sum(bool(figure.is_met) for figure in judged),
+            worst=max((figure.deviation for figure in judged if figure.deviation is not None), default=None),
             goal=goal.most,
         )
         for kind, goal in GOALS.items()
-        if goal.most is not None and kind in found
-        for judged in ([one for one in found[kind] if one.is_met is not None],)
+        if goal.most is not None and kind in by_kind
+        for judged in ([figure for figure in by_kind[kind] if figure.is_met is not None],)
     )
 
 
 def _types(load: LearnedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
     """Figures of types of transactions, and of all those that run together."""
-    of_log = {one.name: one for one in load.report.types}
+    of_log = {figures.name: figures for figures in load.report.types}
     pairs = [(names, [of_log[name] for name in names if name in of_log]) for names in load.statements.types.values()]
     keys = dict(zip(load.statements.types, pairs, strict=True))
-    log_total = sum(one.count for _, found in pairs for one in found)
-    run_total = sum(one.count for one in run.types.values())
+    log_total = sum(figures.count for _, logged in pairs for figures in logged)
+    run_total = sum(type_totals.count for type_totals in run.types.values())
     spreads, means, weights = list[float](), list[float](), list[float]()
-    for key, (names, found) in keys.items():
-        name, count = " + ".join(names), sum(one.count for one in found)
+    for key, (names, logged) in keys.items():
+        name, count = " + ".join(names), sum(figures.count for figures in logged)
         if not count:
             yield FidelityFigure(kind="type-share", of=name, log=None, model=None, unjudged="not-in-log")
             continue
@@ -125,29 +125,29 @@ def _types(load: LearnedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
             continue
         spread = statements_spread(load.profile, names)
         mean = totals.statements / totals.count
-        yield mean_figure("statements", name, _mean(found, "statements"), mean, spread=spread, count=observed)
-        rolled_back = _mean(found, "rollback_ratio"), totals.rolled_back / totals.count
+        yield mean_figure("statements", name, _mean(logged, "statements"), mean, spread=spread, count=observed)
+        rolled_back = _mean(logged, "rollback_ratio"), totals.rolled_back / totals.count
         yield share_figure("rollbacks", name, *rolled_back, observed)
         p50_us, p99_us = (totals.durations.quantile_us(share) for share in (0.5, 0.99))
-        if len(found) == 1 and p50_us and p99_us:
-            yield from _shape(name, found[0], (p50_us / 1000, p99_us / 1000), observed)
+        if len(logged) == 1 and p50_us and p99_us:
+            yield from _shape(name, logged[0], (p50_us / 1000, p99_us / 1000), observed)
         spreads.append(spread)
         means.append(mean)
         weights.append(totals.count)
     if log_total and weights:
-        log_mean = sum(one.count * one.statements for _, found in pairs for one in found) / log_total
-        mean = sum(weight * mean for weight, mean in zip(weights, means, strict=True)) / sum(weights)
+        log_mean = sum(figures.count * figures.statements for _, logged in pairs for figures in logged) / log_total
+        mean = sum(weight * type_mean for weight, type_mean in zip(weights, means, strict=True)) / sum(weights)
         variance = sum(
-            weight * (spread**2 + (one - mean) ** 2)
-            for weight, one, spread in zip(weights, means, spreads, strict=True)
+            weight * (spread**2 + (type_mean - mean) ** 2)
+            for weight, type_mean, spread in zip(weights, means, spreads, strict=True)
         ) / sum(weights)
         spread = math.sqrt(variance)
         yield mean_figure("statements", "all", log_mean, mean, spread=spread, count=round(sum(weights)))
 
 
-def _mean(found: Sequence[TypeFigures], name: str) -> float:
-    total = sum(one.count for one in found)
-    return float(sum(one.count * getattr(one, name) for one in found) / total)
+def _mean(logged: Sequence[TypeFigures], name: str) -> float:
+    total = sum(figures.count for figures in logged)
+    return float(sum(figures.count * getattr(figures, name) for figures in logged) / total)
 
 
 def _shape(name: str, log: TypeFigures, run_ms: tuple[float, float], count: int) -> Iterator[FidelityFigure]:
@@ -161,19 +161,19 @@ def _shape(name: str, log: TypeFigures, run_ms: tuple[float, float], count: int)
 def _statements(load: LearnedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
     """Figures of statements, and of all of them together; shares are of what the workload runs."""
     of_log = _templates_of(load)
-    log_total = sum(one.count for found in of_log.values() for one in found)
+    log_total = sum(template.count for group in of_log.values() for template in group)
     run_total = sum(run.counts.get(number, 0) for number in of_log)
     for number in range(len(load.statements.texts)):
-        name, found = f"#{number + 1}", of_log.get(number, [])
-        if not found or not run_total:
+        name, templates = f"#{number + 1}", of_log.get(number, [])
+        if not templates or not run_total:
             yield FidelityFigure(
-                kind="statement-share", of=name, log=None, model=None, unjudged="not-run" if found else "not-in-log"
+                kind="statement-share", of=name, log=None, model=None, unjudged="not-run" if templates else "not-in-log"
             )
             continue
-        shares = sum(one.count for one in found) / log_total, run.counts.get(number, 0) / run_total
+        shares = sum(template.count for template in templates) / log_total, run.counts.get(number, 0) / run_total
         yield share_figure("statement-share", name, *shares, round(run.transactions))
-        yield from _means(name, number, found, run)
-    yield from _means("all", None, [one for found in of_log.values() for one in found], run)
+        yield from _means(name, number, templates, run)
+    yield from _means("all", None, [template for group in of_log.values() for template in group], run)
 
 
 def _templates_of(load: LearnedLoad) -> dict[int, list[TemplateFigures]]:
@@ -186,18 +186,20 @@ def _templates_of(load: LearnedLoad) -> dict[int, list[TemplateFigures]]:
             of_log[number].append(template)
             texts.add(text)
     lacking = {number for text, number in load.statements.of_text.items() if text not in texts}
-    return {number: found for number, found in of_log.items() if number not in lacking}
+    return {number: templates for number, templates in of_log.items() if number not in lacking}
 
 
-def _means(name: str, number: int | None, found: Sequence[TemplateFigures], run: ModelRun) -> Iterator[FidelityFigure]:
+def _means(
+    name: str, number: int | None, templates: Sequence[TemplateFigures], run: ModelRun
+) -> Iterator[FidelityFigure]:
     """Means for each execution that both logs have."""
-    count = sum(one.count for one in found)
+    count = sum(template.count for template in templates)
     for kind, column in _MEANS:
-        values = [getattr(one, column) for one in found]
+        values = [getattr(template, column) for template in templates]
         moments = run.moments.get((number, column))
         if not values or moments is None or any(value is None for value in values):
             continue
-        log = sum(one.count * value for one, value in zip(found, values, strict=True)) / count
+        log = sum(template.count * value for template, value in zip(templates, values, strict=True)) / count
         yield mean_figure(kind, name, log, moments.mean, spread=moments.deviation, count=moments.count)
 
 
@@ -227,12 +229,15 @@ def statements_spread(profile: Profile, names: Sequence[str]) -> float:
         profile: Of the load.
         names: Of the types.
     """
-    types = [one for one in profile.types if one.name in names]
-    total = sum(one.share for one in types)
+    types = [type_profile for type_profile in profile.types if type_profile.name in names]
+    total = sum(type_profile.share for type_profile in types)
     if not total:
         return 0.0
-    mean = sum(one.share * one.statements for one in types) / total
-    return math.sqrt(sum(one.share * (_variance(one) + (one.statements - mean) ** 2) for one in types) / total)
+    mean = sum(type_profile.share * type_profile.statements for type_profile in types) / total
+    squares = sum(
+        type_profile.share * (_variance(type_profile) + (type_profile.statements - mean) ** 2) for type_profile in types
+    )
+    return math.sqrt(squares / total)
 
 
 def _variance(type_profile: TypeProfile) -> float:
@@ -286,7 +291,7 @@ class ModelRun:
     @property
     def transactions(self) -> float:
         """All of them."""
-        return self.unlike + sum(one.count for one in self.types.values())
+        return self.unlike + sum(totals.count for totals in self.types.values())
 
 
 def model_run(log: EventLog, statements: RunStatements, *, warm_up_s: float) -> ModelRun:
@@ -302,25 +307,25 @@ def model_run(log: EventLog, statements: RunStatements, *, warm_up_s: float) -> 
         for template, kind, text in log.templates.select("template", "kind", "text").iter_rows()
         if kind in DATA_KINDS and (number := statements.of(text)) is not None
     }
-    own = log.events().filter(pl.col("template").is_in(list(numbers)))
-    first_us = own.select(pl.col("start_us").min()).collect().item()
+    events = log.events().filter(pl.col("template").is_in(list(numbers)))
+    first_us = events.select(pl.col("start_us").min()).collect().item()
     if first_us is None:
         return ModelRun(duration_s=0, counts={}, moments={}, types={}, unlike=0, statements=0, errors=None)
-    sessions = own.select(pl.col("session").unique()).collect()["session"]
+    sessions = events.select(pl.col("session").unique()).collect()["session"]
     begins = first_us + round(warm_up_s * _SECOND_US)
     counted = replace(
         log, chosen=pl.col("session").is_in(sessions.to_list()) & (pl.col("start_us") >= pl.lit(begins, pl.Int64))
     )
     seen = seen_in(counted, _families(log, numbers))
     arrivals = seen.arrivals.arrivals()
-    found = {tuple(numbers.get(template, -1) for template in each.templates): each for each in seen.types.types()}
+    types = {tuple(numbers.get(template, -1) for template in each.templates): each for each in seen.types.types()}
     return ModelRun(
         duration_s=0.0 if arrivals is None else arrivals.duration_s,
         counts=_counts(counted, numbers),
         moments=_moments(counted, numbers),
-        types={key: one for key, one in found.items() if key in statements.types},
-        unlike=sum(one.count for key, one in found.items() if key not in statements.types),
-        statements=sum(one.statements for one in found.values()),
+        types={key: totals for key, totals in types.items() if key in statements.types},
+        unlike=sum(totals.count for key, totals in types.items() if key not in statements.types),
+        statements=sum(totals.statements for totals in types.values()),
         errors=errors_by_number(counted),
     )
 
@@ -385,8 +390,8 @@ class RunStatements:
 
     def of(self, text: str) -> int | None:
         """The number of a statement of a log; None for one that the workload does not run."""
-        found = canonical(text)
-        return None if found is None else self.of_text.get(found)
+        canonical_text = canonical(text)
+        return None if canonical_text is None else self.of_text.get(canonical_text)
 
 
 def run_statements(file: WorkloadFile) -> RunStatements:
@@ -394,11 +399,14 @@ def run_statements(file: WorkloadFile) -> RunStatements:
     together: list[set[str]] = []
     for transaction in file.transaction:
         for statement in transaction.statement:
-            _join(together, {found for text in statement.texts if (found := canonical(text)) is not None})
+            _join(
+                together,
+                {canonical_text for text in statement.texts if (canonical_text := canonical(text)) is not None},
+            )
     of_text = {text: number for number, texts in enumerate(together) for text in texts}
     types: dict[Templates, tuple[str, ...]] = {}
     for transaction in file.transaction:
-        firsts = [canonical(one.texts[0]) for one in transaction.statement]
+        firsts = [canonical(statement.texts[0]) for statement in transaction.statement]
         key = folded([of_text[first] for first in firsts if first is not None])
         types[key] = (*types.get(key, ()), transaction.name)
     return RunStatements(tuple(min(texts) for texts in together), of_text, types)
@@ -408,7 +416,7 @@ def _join(together: list[set[str]], texts: set[str]) -> None:
     """Puts texts into the set that has one of them; sets that turn out to be one become one."""
     if not texts:
         return
-    shared = [one for one in together if one & texts]
+    shared = [group for group in together if group & texts]
     if not shared:
         together.append(texts)
         return

@@ -92,8 +92,8 @@ class Ranks:
     def chances(self, exponent: float) -> Floats:
         """Of each single rank of a bin, in proportion to 1 / rank^exponent, all ranks together 1."""
         weights = self.middles**-exponent
-        found: Floats = weights / (weights * self.widths).sum()
-        return found
+        probabilities: Floats = weights / (weights * self.widths).sum()
+        return probabilities
 
     def distinct(self, exponent: float, draws: float) -> float:
         """How many different ranks are expected among so many draws."""
@@ -118,20 +118,20 @@ def fit(values: Sequence[object], domain: int, behind: Sequence[int] | None = No
     counts = counts[order]
     observed, distinct = int(counts.sum()), int(counts.size)
     domain = max(domain, distinct)
-    told = {"observed_count": observed, "distinct_count": distinct, "domain": domain}
+    sizes = {"observed_count": observed, "distinct_count": distinct, "domain": domain}
     if observed and counts[0] >= CONSTANT_SHARE * observed:
-        return Distribution(kind="constant", **told)
+        return Distribution(kind="constant", **sizes)
     if observed < OBSERVATIONS_MIN:
-        return Distribution(kind="uniform", **told)
+        return Distribution(kind="uniform", **sizes)
     scores = _scores(values, domain, behind)
-    best = max(scores, key=lambda score: scores[score])
+    best = max(scores, key=lambda kind: scores[kind])
     judged = {name: round(score, 4) for name, score in scores.items()}
     if best == "recent" and behind is not None:
-        return Distribution(kind="recent", exponent=_recent_exponent(behind, domain), judged=judged, **told)
+        return Distribution(kind="recent", exponent=_recent_exponent(behind, domain), judged=judged, **sizes)
     if best == "hot":
         shares, exponent = smoothed_hot_set(counts, domain)
-        return Distribution(kind="hot", shares=_cut(shares), exponent=round(exponent, 4), judged=judged, **told)
-    return Distribution(kind="uniform", judged=judged, **told)
+        return Distribution(kind="hot", shares=_cut(shares), exponent=round(exponent, 4), judged=judged, **sizes)
+    return Distribution(kind="uniform", judged=judged, **sizes)
 
 
 def smoothed_hot_set(counts: NDArray[np.int64], domain: int) -> tuple[Floats, float]:
@@ -173,8 +173,8 @@ def _worth_telling(shares: Floats, domain: int, counted: int) -> int:
 
 def _cut(shares: Floats) -> tuple[float, ...]:
     """With six digits, cut and not rounded, so that their sum does not grow."""
-    found: list[float] = (np.floor(shares * 1e6) / 1e6).tolist()
-    return tuple(found)
+    truncated: list[float] = (np.floor(shares * 1e6) / 1e6).tolist()
+    return tuple(truncated)
 
 
 def hot_set(counts: NDArray[np.int64], domain: int) -> tuple[Floats, float]:
@@ -222,17 +222,17 @@ def _scores(values: Sequence[object], domain: int, behind: Sequence[int] | None)
         half = len(keys) // 2
         fitted, judged = keys[:half], keys[half:]
     per_parameter = 0.5 * float(np.log(len(keys))) / len(judged)
-    found = {"uniform": -float(np.log(domain))}
+    scores = {"uniform": -float(np.log(domain))}
     score, parameters = _hot_score(fitted, judged, domain)
-    found["hot"] = score - parameters * per_parameter
+    scores["hot"] = score - parameters * per_parameter
     if behind is not None:
         half = len(behind) // 2
         exponent = _recent_exponent(behind[:half], domain)
         ranks = Ranks.between(1, domain)
         distances = np.clip(np.asarray(behind[half:], dtype=float), 0, domain - 1) + 1
         normal = float(np.log((ranks.widths * ranks.middles**-exponent).sum()))
-        found["recent"] = float((-exponent * np.log(distances)).mean()) - normal - per_parameter
-    return found
+        scores["recent"] = float((-exponent * np.log(distances)).mean()) - normal - per_parameter
+    return scores
 
 
 def _hot_score(fitted: Sequence[int], judged: Sequence[int], domain: int) -> tuple[float, int]:
@@ -246,7 +246,7 @@ def _hot_score(fitted: Sequence[int], judged: Sequence[int], domain: int) -> tup
         rest = 1 / (len(fitted) + 1)
         shares = shares * (1 - rest)
     place = {name: rank for rank, name in enumerate(names.tolist())}
-    ranks = np.asarray([place.get(one, names.size) for one in judged])
+    ranks = np.asarray([place.get(key, names.size) for key in judged])
     is_hot = ranks < shares.size
     chance = np.full(ranks.size, 1e-12)
     chance[is_hot] = shares[ranks[is_hot]]
@@ -312,7 +312,7 @@ class Rates:
         seen, times = np.append(0, seen).astype(float), np.append(values_count - counts.size, times).astype(float)
         lowest = min(float(counts.sum()) / values_count, 1.0) / 20
         grid = np.geomspace(float(seen[-1]) + 1, lowest, _GRID)
-        factorials = np.asarray([math.lgamma(one + 1) for one in seen])
+        factorials = np.asarray([math.lgamma(count + 1) for count in seen])
         chances = np.exp(seen[:, None] * np.log(grid) - grid - factorials[:, None])
         weights = np.full(_GRID, 1 / _GRID)
         for _ in range(_ROUNDS_MAX):
@@ -325,8 +325,8 @@ class Rates:
     def top(self, ranks: int) -> Floats:
         """Of the values with the greatest rates, one by one."""
         places = np.searchsorted(np.cumsum(self.values), np.arange(ranks) + 0.5)
-        found: Floats = self.rates[np.minimum(places, self.rates.size - 1)]
-        return found
+        rates: Floats = self.rates[np.minimum(places, self.rates.size - 1)]
+        return rates
 
     def behind(self, ranks: int) -> Self:
         """All values but those with the greatest rates."""

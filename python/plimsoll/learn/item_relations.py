@@ -95,7 +95,8 @@ def item_relations(
         assumed: Places whose values are assumed to be read from a row, unless they are items.
     """
     finder = _Finder(structure, seen, seen[:TRANSACTIONS_MAX], lists, assumed)
-    for place in sorted({place for one in finder.seen for place in one if place.slot != MEMBER} - set(known)):
+    places = {place for transaction in finder.seen for place in transaction if place.slot != MEMBER}
+    for place in sorted(places - set(known)):
         finder.look_at(place)
     return finder.found()
 
@@ -139,7 +140,7 @@ class _Finder:
             if depth == 0:
                 self.heads[place] = self._sequences(place, self.seen)
             return
-        has_rows = any(len(values) > 1 for one in self.seen for values in one.get(place, {}).values())
+        has_rows = any(len(values) > 1 for transaction in self.seen for values in transaction.get(place, {}).values())
         if depth + has_rows != 1:
             return
         sequences = self._sequences(place, self.seen)
@@ -153,19 +154,23 @@ class _Finder:
     def found(self) -> ItemRelations:
         """The lists whose items are taken, or that are lists for themselves; and what runs as often."""
         followed = {relation.of for relation in self.relations.values() if relation.kind == "item"}
-        followed |= {one.of for one in self.often.values()}
+        followed |= {often_same.of for often_same in self.often.values()}
         lists: dict[Place, ItemList] = {}
         for head, sequences in self.heads.items():
-            one = _list_of(sequences, Counter(len(each) for each in self._sequences(head, self.everything) if each))
+            item_list = _list_of(
+                sequences, Counter(len(each) for each in self._sequences(head, self.everything) if each)
+            )
             is_own = head not in self.lists
-            if max(one.counts, default=0) > ITEMS_MAX:
+            if max(item_list.counts, default=0) > ITEMS_MAX:
                 continue
-            if head in followed or (is_own and (one.is_sorted or one.is_distinct)):
-                lists[head] = replace(one, like=self._like(sequences, lists))
+            if head in followed or (is_own and (item_list.is_sorted or item_list.is_distinct)):
+                lists[head] = replace(item_list, like=self._like(sequences, lists))
                 if is_own:
                     self.relations[head], self.taken[head] = Relation("item", head), sequences
         relations = {
-            p: relation for p, relation in self.relations.items() if relation.kind != "item" or relation.of in lists
+            place: relation
+            for place, relation in self.relations.items()
+            if relation.kind != "item" or relation.of in lists
         }
         loops, rows = dict[Loop, Place](), dict[int, Place]()
         for place, sequences in sorted(self.taken.items()):
@@ -177,42 +182,42 @@ class _Finder:
                 loops.setdefault(around[0], relation.of)
             else:
                 rows.setdefault(place.statement, relation.of)
-        often = {place: one for place, one in self.often.items() if _has_few_lengths(one, lists)}
+        often = {place: often_same for place, often_same in self.often.items() if _has_few_lengths(often_same, lists)}
         return ItemRelations(relations, lists, loops, rows, often)
 
     def _like(self, sequences: Sequences, lists: Mapping[Place, ItemList]) -> Place | None:
         """An earlier list that has as many items, where their number varies."""
-        alike = (one for one, found in lists.items() if found.like is None and len(found.counts) > 1)
-        return next((one for one in alike if _counts_agree(self.heads[one], sequences)), None)
+        alike = (head for head, item_list in lists.items() if item_list.like is None and len(item_list.counts) > 1)
+        return next((head for head in alike if _counts_agree(self.heads[head], sequences)), None)
 
     def _sequences(self, place: Place, seen: Sequence[Mapping[Place, Observed]]) -> Sequences:
         is_list, is_in_loop = place in self.lists, bool(self.structure.inside(place.statement))
-        found: Sequences = []
-        for one in seen:
-            observed = one.get(place, {})
+        sequences: Sequences = []
+        for transaction in seen:
+            observed = transaction.get(place, {})
             if is_in_loop:
                 values = tuple(observed[rounds][0] for rounds in sorted(observed) if observed[rounds])
             else:
                 values = tuple(next(iter(observed.values()), ()))
-            found.append((_unpadded(values) if is_list else values) or None)
-        return found
+            sequences.append((_unpadded(values) if is_list else values) or None)
+        return sequences
 
     def _list_pairs(self, head: Place, place: Place) -> ListPairs:
         return [
             (frozenset(before), frozenset(values))
-            for before, one in zip(self.heads[head], self.seen, strict=True)
+            for before, transaction in zip(self.heads[head], self.seen, strict=True)
             if before is not None
-            for values in one.get(place, {}).values()
+            for values in transaction.get(place, {}).values()
         ]
 
     def _again(self, place: Place, pairs: Sequence[tuple[Place, ListPairs]]) -> Relation | None:
         """Whether a list is an earlier one again, in any order."""
-        count = sum(len(one.get(place, {})) for one in self.seen)
+        count = sum(len(transaction.get(place, {})) for transaction in self.seen)
         for head, each in pairs:
             if len(each) < max(TRANSACTIONS_MIN, HOLDS_MIN * count):
                 continue
-            holds = sum(one == other for one, other in each) / len(each)
-            if holds >= HOLDS_MIN and chance_of([other for _, other in each]) <= CHANCE_MAX:
+            holds = sum(earlier == later for earlier, later in each) / len(each)
+            if holds >= HOLDS_MIN and chance_of([later for _, later in each]) <= CHANCE_MAX:
                 return Relation("same", head, holds=holds)
         return None
 
@@ -245,9 +250,9 @@ def _unpadded(items: Items) -> Items:
 def _once(sequences: Sequences) -> float | None:
     """How often a later value of a transaction is its first one, where that is so nearly always."""
     several = [sequence for sequence in sequences if sequence and len(sequence) > 1]
-    if len(several) < TRANSACTIONS_MIN or chance_of([one[0] for one in several]) > CHANCE_MAX:
+    if len(several) < TRANSACTIONS_MIN or chance_of([sequence[0] for sequence in several]) > CHANCE_MAX:
         return None
-    holds = share_of([value == one[0] for one in several for value in one[1:]])
+    holds = share_of([value == sequence[0] for sequence in several for value in sequence[1:]])
     return holds if holds >= HOLDS_MIN else None
 
 
@@ -272,12 +277,12 @@ def _items_hold(items: Sequences, sequences: Sequences) -> float | None:
 def _counts_agree(items: Sequences, sequences: Sequences) -> bool:
     """Whether there are as many values as items."""
     pairs = [(len(item), len(other)) for item, other in zip(items, sequences, strict=True) if item and other]
-    return share_of([one == other for one, other in pairs]) >= HOLDS_MIN
+    return share_of([count == other_count for count, other_count in pairs]) >= HOLDS_MIN
 
 
 def _list_of(sequences: Sequences, counts: Counter[int]) -> ItemList:
     lists = [sequence for sequence in sequences if sequence]
-    values = [value for one in lists for value in one]
+    values = [value for items in lists for value in items]
     varies = chance_of(values) <= CHANCE_MAX
     return ItemList(counts, is_sorted=varies and items_rise(lists), is_distinct=varies and are_distinct(lists, values))
 
@@ -293,14 +298,17 @@ def share_of(hits: Sequence[bool]) -> float:
 
 def items_rise(lists: Sequence[Items]) -> bool:
     """Whether items rise: in a random order, two different ones do in half of the lists. Of texts nobody knows."""
-    told = [one for one in lists if len(set(one)) > 1 and all(isinstance(value, int) for _, value in one)]
-    return len(told) >= TRANSACTIONS_MIN and share_of([list(one) == sorted(one) for one in told]) >= HOLDS_MIN
+    comparable = [items for items in lists if len(set(items)) > 1 and all(isinstance(value, int) for _, value in items)]
+    return (
+        len(comparable) >= TRANSACTIONS_MIN
+        and share_of([list(items) == sorted(items) for items in comparable]) >= HOLDS_MIN
+    )
 
 
 def are_distinct(lists: Sequence[Items], values: Sequence[Value]) -> bool:
     """Whether hardly any two items are the same, although they would be if each were chosen by itself."""
-    pairs = sum(len(one) * (len(one) - 1) / 2 for one in lists)
-    equal = sum(count * (count - 1) / 2 for one in lists for count in Counter(one).values())
+    pairs = sum(len(items) * (len(items) - 1) / 2 for items in lists)
+    equal = sum(count * (count - 1) / 2 for items in lists for count in Counter(items).values())
     expected = chance_of(values) * pairs
     return expected >= PAIRS_MIN and equal <= (1 - HOLDS_MIN) * expected
 
@@ -314,7 +322,7 @@ def counts_of(seen: Counter[int]) -> int | dict[str, list[int]]:
     kept = dict(sorted(seen.most_common(COUNTS_MAX)))
     for number, count in seen.items():
         if number not in kept:
-            kept[min(kept, key=lambda one: abs(one - number))] += count
+            kept[min(kept, key=lambda candidate: abs(candidate - number))] += count
     if len(kept) == 1:
         return next(iter(kept))
     return {"counts": list(kept), "weights": list(kept.values())}

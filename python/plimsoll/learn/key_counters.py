@@ -66,7 +66,7 @@ def counters_read(
         seen: Values of transactions in the order of the log.
     """
     added = {column for fact in facts if fact is not None for column in fact.added}
-    found: dict[Place, CounterRead] = {}
+    reads: dict[Place, CounterRead] = {}
     for place, fact in enumerate(facts):
         if fact is None or fact.inserts_into is None:
             continue
@@ -80,20 +80,22 @@ def counters_read(
                     continue
                 counted = [selected for selected in before.selected if selected.column in added]
                 if len(counted) == 1 and _rises(seen, key, _row_key(earlier, before)):
-                    found[key] = CounterRead(RowRead(earlier, counted[0].output), counted[0].column)
-    return found
+                    reads[key] = CounterRead(RowRead(earlier, counted[0].output), counted[0].column)
+    return reads
 
 
 def _row_key(place: int, facts: StatementFacts) -> list[Place]:
     """The values that say which row is read, in the order of the names of their columns."""
-    slots = [slot for slot, one in enumerate(facts.slots) if one.use == "equal" and facts.columns[slot] is not None]
+    slots = [
+        slot for slot, literal in enumerate(facts.slots) if literal.use == "equal" and facts.columns[slot] is not None
+    ]
     return [Place(place, slot) for slot in sorted(slots, key=lambda slot: str(facts.columns[slot]))]
 
 
-def _observed(one: Mapping[Place, Observed], key: Place, row: Sequence[Place]) -> tuple[Row, int] | None:
+def _observed(transaction: Mapping[Place, Observed], key: Place, row: Sequence[Place]) -> tuple[Row, int] | None:
     """Which row was read, and the value; None where that was not seen."""
-    value = one.get(key, {}).get((), [])
-    named = [one.get(each, {}).get((), []) for each in row]
+    value = transaction.get(key, {}).get((), [])
+    named = [transaction.get(each, {}).get((), []) for each in row]
     if len(value) != 1 or value[0][0] != "int" or not all(named):
         return None
     return tuple(each[0] for each in named), int(value[0][1])
@@ -102,11 +104,11 @@ def _observed(one: Mapping[Place, Observed], key: Place, row: Sequence[Place]) -
 def _rises(seen: Sequence[Mapping[Place, Observed]], key: Place, row: Sequence[Place]) -> bool:
     """Whether the values of one row only rise, and rows have the same values: it is no counter of the whole table."""
     by_row: dict[Row, list[int]] = defaultdict(list)
-    for one in seen:
-        if (found := _observed(one, key, row)) is not None:
-            by_row[found[0]].append(found[1])
-    pairs = [later > earlier for one in by_row.values() for earlier, later in itertools.pairwise(one)]
-    values = [value for one in by_row.values() for value in one]
+    for transaction in seen:
+        if (reading := _observed(transaction, key, row)) is not None:
+            by_row[reading[0]].append(reading[1])
+    pairs = [later > earlier for row_values in by_row.values() for earlier, later in itertools.pairwise(row_values)]
+    values = [value for row_values in by_row.values() for value in row_values]
     is_shared = len(by_row) == 1 or len(set(values)) < len(values)
     return len(pairs) >= PAIRS_MIN and sum(pairs) >= RISES_MIN * len(pairs) and is_shared
 
@@ -146,10 +148,10 @@ def counter_history(
     """
     by_row: dict[Row, list[tuple[int, int]]] = defaultdict(list)
     row = _row_key(read.row.statement, facts)
-    for event, one in history:
-        if (found := _observed(one, key, row)) is not None:
-            by_row[found[0]].append((event, found[1]))
-    return CounterHistory(read.counter, columns, {one: sorted(values) for one, values in by_row.items()})
+    for event, transaction in history:
+        if (reading := _observed(transaction, key, row)) is not None:
+            by_row[reading[0]].append((event, reading[1]))
+    return CounterHistory(read.counter, columns, {read_row: sorted(values) for read_row, values in by_row.items()})
 
 
 def distance_from(
@@ -166,10 +168,10 @@ def distance_from(
     """
     row = _row_key(place, facts)
     distances: Counter[int] = Counter()
-    for event, one in history:
-        found = _observed(one, key, row)
-        if found is not None and (stood := counter.next_key(found[0], event)) is not None:
-            distances[found[1] - stood] += 1
+    for event, transaction in history:
+        reading = _observed(transaction, key, row)
+        if reading is not None and (stood := counter.next_key(reading[0], event)) is not None:
+            distances[reading[1] - stood] += 1
     if distances.total() < READS_MIN:
         return None
     distance, count = distances.most_common(1)[0]
@@ -210,7 +212,7 @@ def rows_read(
         references: By column, the one that it refers to.
         one_row: Places of statements that gave one row, nearly always.
     """
-    found: dict[Place, RowRead] = {}
+    reads: dict[Place, RowRead] = {}
     given: list[tuple[int, ColumnKey, str]] = []
     for place, fact in enumerate(facts):
         if fact is None:
@@ -223,8 +225,8 @@ def rows_read(
             for earlier, selected, output in reversed(given):
                 is_known = set(structure.inside(earlier)) <= around
                 if is_known and column in (selected, references.get(selected)):
-                    found[key] = RowRead(earlier, output)
+                    reads[key] = RowRead(earlier, output)
                     break
         if place in one_row:
             given += [(place, each.column, each.output) for each in fact.selected]
-    return found
+    return reads

@@ -81,7 +81,9 @@ class LogSummary:
 
     def tables(self) -> set[tuple[str, str]]:
         """Schema and name of the tables that the types which are learned name, as their statements write them."""
-        wanted = {each for one in self.kept for family in one.templates for each in self.families.templates(family)}
+        wanted = {
+            each for totals in self.kept for family in totals.templates for each in self.families.templates(family)
+        }
         schemas = self.log.template_schemas()
         return {
             table
@@ -158,12 +160,12 @@ def _transactions(
 ) -> list[LearnedTransaction]:
     """The types, each with its share of all transactions, and of all statement time where the log has durations."""
     all_types = seen.types.types()
-    count, time_us = sum(all_type.count for all_type in all_types), sum(all_type.statement_us for all_type in all_types)
-    found = []
-    for number, one in enumerate(types, start=1):
-        shares = (one.totals.count / count, one.totals.statement_us / time_us if time_us else None)
-        found.append(learned_transaction(one, f"type {number}", shares, sources, keys))
-    return found
+    count, time_us = sum(totals.count for totals in all_types), sum(totals.statement_us for totals in all_types)
+    transactions = []
+    for number, learned_type in enumerate(types, start=1):
+        shares = (learned_type.totals.count / count, learned_type.totals.statement_us / time_us if time_us else None)
+        transactions.append(learned_transaction(learned_type, f"type {number}", shares, sources, keys))
+    return transactions
 
 
 def _as_one(tables: Collection[tuple[str, str]], catalog: Catalog, made: LearnedTables) -> Iterator[DataNote]:
@@ -172,17 +174,17 @@ def _as_one(tables: Collection[tuple[str, str]], catalog: Catalog, made: Learned
     for schema, name in tables:
         if schema and catalog.knows(table := catalog.table(schema, name)):
             schemas[table].add(schema.lower())
-    for table, found in sorted(schemas.items()):
-        if len(found) > 1:
-            yield DataNote(code=_AS_ONE, table=made.table_name(table), figures={"schemas": len(found)})
+    for table, schema_names in sorted(schemas.items()):
+        if len(schema_names) > 1:
+            yield DataNote(code=_AS_ONE, table=made.table_name(table), figures={"schemas": len(schema_names)})
 
 
 def _not_run(transactions: Sequence[LearnedTransaction], seen: Seen) -> tuple[float, float | None]:
     """Shares of transactions and of statement time in types that do not run; None where there are no durations."""
     run = [transaction.profile for transaction in transactions if transaction.transaction is not None]
-    has_times = any(one.statement_us for one in seen.types.types())
-    time_share = max(0.0, 1 - sum(one.time_share or 0.0 for one in run)) if has_times else None
-    return max(0.0, 1 - sum(one.share for one in run)), time_share
+    has_times = any(totals.statement_us for totals in seen.types.types())
+    time_share = max(0.0, 1 - sum(profile.time_share or 0.0 for profile in run)) if has_times else None
+    return max(0.0, 1 - sum(profile.share for profile in run)), time_share
 
 
 def _workload(profile: Profile, made: LearnedTables, transactions: Sequence[LearnedTransaction]) -> str | None:
@@ -202,16 +204,16 @@ def _is_prepared(log: EventLog) -> bool:
 
 def start_counters(made: LearnedTables, names: Pseudonyms, types: Sequence[LearnedType]) -> None:
     """Gives the columns of counters their first value, in the tables as they are made."""
-    for one in types:
-        for key, read in one.counters.items():
-            holds = one.column(key)
+    for learned_type in types:
+        for key, read in learned_type.counters.items():
+            holds = learned_type.column(key)
             first = None if holds is None else _behind(_column(made, names, holds))
             if first is not None:
                 counter = _column(made, names, read.counter)
                 kept: dict[str, Any] = {name: counter[name] for name in ("name", "type", "nullable") if name in counter}
                 counter.clear()
                 counter.update({**kept, "generate": "choice", "values": [first]})
-                for other in one.columns_with(key):
+                for other in learned_type.columns_with(key):
                     _end_before(_column(made, names, other), first)
 
 
@@ -231,8 +233,8 @@ def _end_before(column: dict[str, Any], first: int) -> None:
 def _column(made: LearnedTables, names: Pseudonyms, key: ColumnKey) -> dict[str, Any]:
     table, name = key
     made_name, shown = made.table_name(table), names.of("c", name)
-    found = next(table for table in made.tables if table["name"] == made_name)
-    return next(one for one in found["column"] if one["name"] == shown)
+    made_table = next(table for table in made.tables if table["name"] == made_name)
+    return next(column for column in made_table["column"] if column["name"] == shown)
 
 
 TWICE_MIN = 10
@@ -264,8 +266,8 @@ def with_logged_figures(schema: SchemaFacts, types: Sequence[LearnedType], keys:
         if column in counts:
             counts[parent] = max(counts[column], counts.get(parent, 0))
     tables = tuple(
-        _with_figures(one, {name: count for (table, name), count in counts.items() if table == one.key}, keys)
-        for one in schema.tables
+        _with_figures(facts, {name: count for (table, name), count in counts.items() if table == facts.key}, keys)
+        for facts in schema.tables
     )
     return schema.model_copy(update={"tables": tables})
 
@@ -307,29 +309,29 @@ def _with_figures(table: TableFacts, counts: Mapping[str, int], keys: InsertKeys
 
 def _compared(types: Sequence[LearnedType]) -> dict[ColumnKey, Counter[Value]]:
     """By column, how often statements looked for each value. Constants of programs are no draws, nor are copies."""
-    found: dict[ColumnKey, Counter[Value]] = defaultdict(Counter)
-    for one in types:
-        for place, statement in enumerate(one.statements):
+    draws: dict[ColumnKey, Counter[Value]] = defaultdict(Counter)
+    for learned_type in types:
+        for place, statement in enumerate(learned_type.statements):
             for slot, each in enumerate(statement.facts.slots if statement is not None else ()):
                 key = Place(place, slot)
-                if each.use in _USES and key not in one.relations:
-                    for column, seen in _drawn(one, key).items():
-                        found[column] += seen
-    return found
+                if each.use in _USES and key not in learned_type.relations:
+                    for column, seen in _drawn(learned_type, key).items():
+                        draws[column] += seen
+    return draws
 
 
 def _drawn(learned_type: LearnedType, key: Place) -> dict[ColumnKey, Counter[Value]]:
     """The values of one place by column, of which a family has one for each table; none where it is always the same."""
     statement = learned_type.statements[key.statement]
     assert statement is not None, "only what runs has values"
-    found: dict[ColumnKey, Counter[Value]] = defaultdict(Counter)
+    draws: dict[ColumnKey, Counter[Value]] = defaultdict(Counter)
     for seen in learned_type.seen:
         members = seen.get(Place(key.statement, MEMBER), {})
         for rounds, values in seen.get(key, {}).items():
             member = int(members[rounds][0][1]) if rounds in members else 1
             column = statement.members[member - 1].columns[key.slot]
             if column is not None:
-                found[column].update({value for value in values if value[0] != "null"})
-    together = sum(found.values(), Counter[Value]())
+                draws[column].update({value for value in values if value[0] != "null"})
+    together = sum(draws.values(), Counter[Value]())
     most = max(together.values(), default=0)
-    return {} if most >= CONSTANT_SHARE * together.total() else found
+    return {} if most >= CONSTANT_SHARE * together.total() else draws

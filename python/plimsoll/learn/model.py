@@ -123,14 +123,14 @@ class LearnedType:
 
     def column(self, place: Place) -> ColumnKey | None:
         """Whose value a place is."""
-        one = self.statements[place.statement]
-        if one is None or place.slot < 0:
+        statement = self.statements[place.statement]
+        if statement is None or place.slot < 0:
             return None
-        if one.is_rows:
-            facts = one.facts
-            is_known = facts.inserts_into is not None and one.width == len(facts.inserted)
+        if statement.is_rows:
+            facts = statement.facts
+            is_known = facts.inserts_into is not None and statement.width == len(facts.inserted)
             return (facts.inserts_into, facts.inserted[place.part]) if is_known and facts.inserts_into else None
-        return one.facts.columns[place.slot]
+        return statement.facts.columns[place.slot]
 
     def columns_with(self, key: Place) -> set[ColumnKey]:
         """The columns that a value is written to or compared with."""
@@ -139,7 +139,9 @@ class LearnedType:
 
     def values(self, place: Place) -> list[tuple[str, int | str]]:
         """All that was seen of a value, in the order of the log."""
-        return [value for one in self.seen for values in one.get(place, {}).values() for value in values]
+        return [
+            value for transaction in self.seen for values in transaction.get(place, {}).values() for value in values
+        ]
 
 
 @dataclass(slots=True)
@@ -169,17 +171,17 @@ class Learner:
 
     def types(self, kept: Sequence[TypeTotals]) -> list[LearnedType]:
         """The types as they are to be run; transactions that are too long to be looked at are left out."""
-        wanted = {one.templates: one.count for one in kept if one.templates != LONG}
+        wanted = {totals.templates: totals.count for totals in kept if totals.templates != LONG}
         samples = sampled(self.log, self.families, wanted)
         levels = isolation_levels(self.log, self.families, wanted)
         types = [
-            self._type(one, samples[one.templates], levels.get(one.templates))
-            for one in kept
-            if samples.get(one.templates)
+            self._type(totals, samples[totals.templates], levels.get(totals.templates))
+            for totals in kept
+            if samples.get(totals.templates)
         ]
         for history in _histories(types):
-            for one in types:
-                _read_counter(one, history)
+            for learned_type in types:
+                _read_counter(learned_type, history)
         return types
 
     def _type(self, totals: TypeTotals, transactions: Sequence[Transaction], isolation: str | None) -> LearnedType:
@@ -188,7 +190,11 @@ class Learner:
         ]
         structure = structure_of(totals.templates, Counter(sequences))
         pairs = zip(transactions, sequences, strict=True)
-        at = [(one, places) for one, sequence in pairs if (places := placed(structure, sequence)) is not None]
+        at = [
+            (transaction, places)
+            for transaction, sequence in pairs
+            if (places := placed(structure, sequence)) is not None
+        ]
         left_out = {
             place: reason
             for place, family in enumerate(structure.templates)
@@ -215,7 +221,7 @@ class Learner:
                 rounds[loop][count] += 1
         counters = counters_read(structure, facts, relations, one_row, seen)
         rows = rows_read(structure, facts, relations, self.references, one_row)
-        runnable = [{key: one[key] for key in one if key.statement not in left_out} for one in seen]
+        runnable = [{key: observed[key] for key in observed if key.statement not in left_out} for observed in seen]
         items = item_relations(structure, runnable, lists, known={*relations, *counters}, assumed=rows.keys())
         rows = {place: row for place, row in rows.items() if place not in items.relations}
         related = {**relations, **items.relations}
@@ -232,7 +238,7 @@ class Learner:
             rows=rows | {place: counter.row for place, counter in counters.items()},
             counters=counters,
             one_row=one_row,
-            events=[one[0].event for one, _ in at],
+            events=[transaction[0].event for transaction, _ in at],
             seen=seen,
             unlike_count=len(transactions) - len(at),
             isolation=isolation,
@@ -246,7 +252,7 @@ class Learner:
             facts = self._parsed(template)
             if facts is None:
                 return "not-parsed"
-            if any(one.name.upper() not in BUILTIN_FUNCTIONS for one in facts.tree.find_all(exp.Anonymous)):
+            if any(call.name.upper() not in BUILTIN_FUNCTIONS for call in facts.tree.find_all(exp.Anonymous)):
                 return "function-unknown"
             if not facts.tables or not all(map(self.catalog.knows, facts.tables)):
                 return "table-unknown"
@@ -282,12 +288,12 @@ class Learner:
 
 def _histories(types: Sequence[LearnedType]) -> Iterator[CounterHistory]:
     """The counters of all types, with the columns that their keys are written to."""
-    for one in types:
-        for key, read in one.counters.items():
-            columns = one.columns_with(key)
-            reader = one.statements[read.row.statement]
+    for learned_type in types:
+        for key, read in learned_type.counters.items():
+            columns = learned_type.columns_with(key)
+            reader = learned_type.statements[read.row.statement]
             if reader is not None:
-                history = list(zip(one.events, one.seen, strict=True))
+                history = list(zip(learned_type.events, learned_type.seen, strict=True))
                 yield counter_history(key, read, reader.facts, columns, history)
 
 
@@ -329,16 +335,16 @@ ONE_ROW_SHARE = 0.95
 
 def runs_of(structure: Structure, at: Sequence[PlacedTransaction]) -> dict[int, list[Sampled]]:
     """By place, its statements as they ran."""
-    found: dict[int, list[Sampled]] = {place: [] for place in range(len(structure.templates))}
+    runs: dict[int, list[Sampled]] = {place: [] for place in range(len(structure.templates))}
     for transaction, places in at:
         for place in places:
-            found[place.place].append(transaction[place.index])
-    return found
+            runs[place.place].append(transaction[place.index])
+    return runs
 
 
-def items_count(one: Sampled, slot: int, *, is_rows: bool) -> int:
+def items_count(run: Sampled, slot: int, *, is_rows: bool) -> int:
     """Rows of an INSERT, or different items of a list: clients fill lists up to a fixed length by repeating an item."""
-    return one.lengths[slot] if is_rows else len(set(one.values.get(slot, ()))) or one.lengths[slot]
+    return run.lengths[slot] if is_rows else len(set(run.values.get(slot, ()))) or run.lengths[slot]
 
 
 def gives_one_row(runs: Sequence[Sampled]) -> bool:
@@ -367,23 +373,23 @@ def isolation_levels(log: EventLog, families: Families, types: Collection[Templa
     for part in log.by_sessions(TRANSACTION_COLUMNS):
         for templates, level, count in _counted(part, levels).iter_rows():
             key = tuple(families.of_template[template] for template in templates)
-            one = known.setdefault(key, folded(key))
-            if one in wanted:
-                seen.setdefault(one, Counter())[level] += count
-    found = {one: counts.most_common(1)[0] for one, counts in seen.items()}
+            type_key = known.setdefault(key, folded(key))
+            if type_key in wanted:
+                seen.setdefault(type_key, Counter())[level] += count
+    most_common = {templates: counts.most_common(1)[0] for templates, counts in seen.items()}
     return {
-        one: level
-        for one, (level, count) in found.items()
-        if level is not None and count >= SHARE_MIN * seen[one].total()
+        templates: level
+        for templates, (level, count) in most_common.items()
+        if level is not None and count >= SHARE_MIN * seen[templates].total()
     }
 
 
 def _levels(templates: pl.DataFrame) -> pl.DataFrame:
     """Templates that set a level: template, level, is_session."""
     rows = [
-        (template, re.sub(r"\s+", "_", found["level"].lower()), found["session"] is not None)
+        (template, re.sub(r"\s+", "_", match["level"].lower()), match["session"] is not None)
         for template, text in templates.filter(pl.col("kind") == "set").select("template", "text").iter_rows()
-        if (found := _SET.match(text)) is not None
+        if (match := _SET.match(text)) is not None
     ]
     schema = {"template": pl.UInt32, "level": pl.String, "is_session": pl.Boolean}
     return pl.DataFrame(rows, schema=schema, orient="row")

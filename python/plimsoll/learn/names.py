@@ -39,7 +39,7 @@ _COLLATIONS = (
 CHARACTER_SETS = frozenset(
     [
         *_CHARACTER_SETS.split(),
-        *(f"{part}_{other}" for part in _CHARACTER_SETS.split() for other in _COLLATIONS.split()),
+        *(f"{charset}_{collation}" for charset in _CHARACTER_SETS.split() for collation in _COLLATIONS.split()),
     ]
 )
 """And their collations."""
@@ -69,8 +69,8 @@ def without_names(report: LogReport, names: Pseudonyms | None = None) -> LogRepo
             ),
             "damaged_lines": tuple((files[name], line, reason) for name, line, reason in report.damaged_lines),
             "hot": tuple(
-                one.model_copy(update={"column": None if one.column is None else given.of("c", one.column)})
-                for one in report.hot
+                hot.model_copy(update={"column": None if hot.column is None else given.of("c", hot.column)})
+                for hot in report.hot
             ),
             "doubts": tuple(_doubt(doubt, files) for doubt in report.doubts),
         }
@@ -91,7 +91,7 @@ class Pseudonyms:
     def of(self, letter: str, name: str) -> str:
         """The pseudonym of a name; `letter` says what it names."""
         given = self._given
-        used = sum(one == letter for one, _ in given)
+        used = sum(given_letter == letter for given_letter, _ in given)
         return given.setdefault((letter, name.lower()), f"{letter}{used + 1}")
 
     def statement(self, text: str, kind: str) -> str:

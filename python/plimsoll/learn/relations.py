@@ -126,20 +126,20 @@ def observed_of(
         families: Of templates.
         widths: By place of a statement whose first literal stands for several rows, the literals of each row.
     """
-    found = []
+    observed = []
     for transaction, at in transactions:
         values: dict[Place, Observed] = {}
-        for one in at:
-            statement = transaction[one.index]
-            if len(families.templates(structure.templates[one.place])) > 1:
+        for placed in at:
+            statement = transaction[placed.index]
+            if len(families.templates(structure.templates[placed.place])) > 1:
                 member = families.member(statement.template)
-                values.setdefault(Place(one.place, MEMBER), {})[one.rounds] = [("int", member)]
-            width = widths.get(one.place, 1)
+                values.setdefault(Place(placed.place, MEMBER), {})[placed.rounds] = [("int", member)]
+            width = widths.get(placed.place, 1)
             for slot, seen in statement.values.items():
                 for part in range(width):
-                    values.setdefault(Place(one.place, slot, part), {})[one.rounds] = list(seen[part::width])
-        found.append(values)
-    return found
+                    values.setdefault(Place(placed.place, slot, part), {})[placed.rounds] = list(seen[part::width])
+        observed.append(values)
+    return observed
 
 
 def relations_of(
@@ -153,25 +153,25 @@ def relations_of(
         lists: Places whose values are items of an IN list; they are in no relation.
     """
     looked_at = seen[:TRANSACTIONS_MAX]
-    places = sorted({place for one in looked_at for place in one} - lists)
-    found: dict[Place, Relation] = {}
+    places = sorted({place for transaction in looked_at for place in transaction} - lists)
+    relations: dict[Place, Relation] = {}
     for later in places:
         if all_rows := _row_numbers(looked_at, later):
-            found[later] = all_rows
+            relations[later] = all_rows
             continue
-        earlier = [place for place in places if place < later and is_before(structure, place, later, found)]
+        earlier = [place for place in places if place < later and is_before(structure, place, later, relations)]
         if (relation := _relation(looked_at, earlier, later)) is not None:
-            found[later] = relation
-    return found
+            relations[later] = relation
+    return relations
 
 
-def is_before(structure: Structure, earlier: Place, later: Place, found: Mapping[Place, Relation]) -> bool:
+def is_before(structure: Structure, earlier: Place, later: Place, relations: Mapping[Place, Relation]) -> bool:
     """Whether a value is known when the later one is needed: once, or in the same round; and is no copy itself."""
     if (earlier.slot == MEMBER) != (later.slot == MEMBER) or earlier.part > 0:
         return False
     around = structure.inside(later.statement)
     is_known = set(structure.inside(earlier.statement)) <= set(around)
-    relation = found.get(earlier)
+    relation = relations.get(earlier)
     return is_known and (relation is None or relation.kind == "sum")
 
 
@@ -181,7 +181,7 @@ def chance_of(values: Sequence[object]) -> float:
 
 
 def _relation(seen: Sequence[Mapping[Place, Observed]], earlier: Sequence[Place], later: Place) -> Relation | None:
-    values = [value for one in seen for values in one.get(later, {}).values() for value in values]
+    values = [value for transaction in seen for values in transaction.get(later, {}).values() for value in values]
     if len(values) < TRANSACTIONS_MIN:
         return None
     chance = chance_of(values)
@@ -199,13 +199,13 @@ def _relation(seen: Sequence[Mapping[Place, Observed]], earlier: Sequence[Place]
 
 
 def _between(pairs: Sequence[tuple[Value, Value]], place: Place, chance: float) -> Relation | None:
-    same = sum(one == other for one, other in pairs) / len(pairs)
+    same = sum(earlier == later for earlier, later in pairs) / len(pairs)
     if same >= HOLDS_MIN:
         return Relation("same", place, holds=same)
     steps = Counter(
-        other[1] - one[1]
-        for one, other in pairs
-        if isinstance(one[1], int) and isinstance(other[1], int) and one[0] == other[0] == "int"
+        later[1] - earlier[1]
+        for earlier, later in pairs
+        if isinstance(earlier[1], int) and isinstance(later[1], int) and earlier[0] == later[0] == "int"
     )
     if not steps:
         return None
@@ -226,23 +226,23 @@ def _better(relation: Relation, other: Relation, later: Place) -> bool:
 
 def value_pairs(seen: Sequence[Mapping[Place, Observed]], earlier: Place, later: Place) -> list[tuple[Value, Value]]:
     """The values of a place, each with what an earlier one had in its transaction, or in the same round."""
-    found = []
-    for one in seen:
-        before = one.get(earlier)
+    pairs = []
+    for transaction in seen:
+        before = transaction.get(earlier)
         if before is None:
             continue
-        for rounds, values in one.get(later, {}).items():
+        for rounds, values in transaction.get(later, {}).items():
             known = next(
                 (before[rounds[:depth]] for depth in range(len(rounds), -1, -1) if rounds[:depth] in before), None
             )
             if known:
-                found += [(known[0], value) for value in values]
-    return found
+                pairs += [(known[0], value) for value in values]
+    return pairs
 
 
 def _row_numbers(seen: Sequence[Mapping[Place, Observed]], place: Place) -> Relation | None:
     """Whether the values of several rows are 1, 2, 3 and so on."""
-    all_rows = [values for one in seen for values in one.get(place, {}).values()]
+    all_rows = [values for transaction in seen for values in transaction.get(place, {}).values()]
     if not any(len(values) > 1 for values in all_rows):
         return None
     hits = sum([value[1] for value in values] == list(range(1, len(values) + 1)) for values in all_rows)
@@ -262,14 +262,14 @@ def sampled(log: EventLog, families: Families, counts: Mapping[Templates, float]
         families: Of its templates.
         counts: By type, how many transactions it has.
     """
-    wanted = {one: min(1.0, SAMPLE_MAX / max(count, 1.0)) for one, count in counts.items()}
+    wanted = {templates: min(1.0, SAMPLE_MAX / max(count, 1.0)) for templates, count in counts.items()}
     chosen = [_chosen(part, families, wanted) for part in log.by_sessions(TRANSACTION_COLUMNS)]
     statements = pl.concat(chosen) if chosen else pl.DataFrame()
     if statements.is_empty():
         return {}
     values, lengths = _values(log, statements.select("event"))
     order = list(wanted)
-    found: dict[Templates, list[Transaction]] = {one: [] for one in order}
+    transactions: dict[Templates, list[Transaction]] = {templates: [] for templates in order}
     keys = ["type", "session", "transaction"]
     grouped = statements.sort("event").group_by(keys, maintain_order=True).agg("event", "template", "rows_sent")
     for row in grouped.iter_rows(named=True):
@@ -277,14 +277,14 @@ def sampled(log: EventLog, families: Families, counts: Mapping[Templates, float]
             Sampled(event, template, sent, values.get(event, {}), lengths.get(event, {}))
             for event, template, sent in zip(row["event"], row["template"], row["rows_sent"], strict=True)
         )
-        found[order[row["type"]]].append(transaction)
-    return found
+        transactions[order[row["type"]]].append(transaction)
+    return transactions
 
 
 def _chosen(part: pl.DataFrame, families: Families, wanted: Mapping[Templates, float]) -> pl.DataFrame:
     """The statements of chosen transactions, with the number of their type."""
     marked = with_transactions(part).filter(pl.col("kind").is_in(DATA_KINDS))
-    number = {one: place for place, one in enumerate(wanted)}
+    number = {type_key: place for place, type_key in enumerate(wanted)}
     known: dict[Templates, Templates] = {}
 
     def type_of(templates: pl.Series) -> int:
@@ -293,14 +293,14 @@ def _chosen(part: pl.DataFrame, families: Families, wanted: Mapping[Templates, f
 
     transactions = marked.group_by("session", "transaction", maintain_order=True).agg("template")
     kinds = [type_of(transaction) for transaction in transactions["template"]]
-    shares = [wanted[one] for one in number] + [0.0]  # the last is that of types which are not asked for
-    found = transactions.with_columns(
+    shares = [wanted[type_key] for type_key in number] + [0.0]  # the last is that of types which are not asked for
+    chosen = transactions.with_columns(
         type=pl.Series(kinds, dtype=pl.Int32), share=pl.Series([shares[kind] for kind in kinds], dtype=pl.Float64)
     )
     lot = pl.struct("session", "transaction").hash(seed=1).cast(pl.Float64) / 2.0**64
-    found = found.filter((pl.col("type") >= 0) & (lot < pl.col("share"))).select("session", "transaction", "type")
+    chosen = chosen.filter((pl.col("type") >= 0) & (lot < pl.col("share"))).select("session", "transaction", "type")
     columns = ("type", "session", "transaction", "event", "template", "rows_sent")
-    return marked.join(found, on=("session", "transaction")).select(columns)
+    return marked.join(chosen, on=("session", "transaction")).select(columns)
 
 
 def _values(log: EventLog, events: pl.DataFrame) -> tuple[dict[int, dict[int, list[Value]]], dict[int, dict[int, int]]]:
@@ -365,10 +365,10 @@ def often_same(
         known: Places whose values come from somewhere else.
     """
     looked_at = seen[:TRANSACTIONS_MAX]
-    places = sorted({place for one in looked_at for place in one if place.slot != MEMBER} - set(lists))
-    values = {place: [_all_values(one.get(place, {})) for one in looked_at] for place in places}
+    places = sorted({place for transaction in looked_at for place in transaction if place.slot != MEMBER} - set(lists))
+    values = {place: [_all_values(transaction.get(place, {})) for transaction in looked_at] for place in places}
     distinct = {place: [frozenset(each) for each in value] for place, value in values.items()}
-    found: dict[Place, OftenSame] = {}
+    best: dict[Place, OftenSame] = {}
     for later in places:
         if later in relations or later in known:
             continue
@@ -379,10 +379,10 @@ def often_same(
             if not _may_be_same(distinct[earlier], distinct[later], counts):
                 continue
             pairs = value_pairs(looked_at, earlier, later)
-            one = often(pairs, earlier) if len(pairs) >= HOLDS_MIN * sum(counts) else None
-            if one is not None and (later not in found or one.ratio > found[later].ratio):
-                found[later] = one
-    return found
+            candidate = often(pairs, earlier) if len(pairs) >= HOLDS_MIN * sum(counts) else None
+            if candidate is not None and (later not in best or candidate.ratio > best[later].ratio):
+                best[later] = candidate
+    return best
 
 
 def _all_values(observed: Observed) -> list[Value]:
@@ -391,7 +391,9 @@ def _all_values(observed: Observed) -> list[Value]:
 
 def _may_be_same(earlier: Sequence[frozenset[Value]], later: Sequence[frozenset[Value]], counts: Sequence[int]) -> bool:
     """Whether enough transactions have a value in common: pairing all values takes twenty times as long."""
-    shared = sum(count for one, other, count in zip(earlier, later, counts, strict=True) if not one.isdisjoint(other))
+    shared = sum(
+        count for before, after, count in zip(earlier, later, counts, strict=True) if not before.isdisjoint(after)
+    )
     return shared >= RATIO_MIN * HOLDS_MIN * sum(counts)
 
 
@@ -404,8 +406,8 @@ def often(pairs: Sequence[tuple[Hashable, Hashable]], earlier: Place) -> OftenSa
     count = len(pairs)
     if count < PAIRS_MIN:
         return None
-    holds = sum(one == other for one, other in pairs) / count
-    firsts, seconds = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    holds = sum(first == second for first, second in pairs) / count
+    firsts, seconds = Counter(first for first, _ in pairs), Counter(second for _, second in pairs)
     chance = sum(many * seconds[value] for value, many in firsts.items()) / count**2
     if chance > CHANCE_MAX:
         return None
@@ -422,9 +424,9 @@ def often_same_list(
     Args:
         pairs: By the place of an earlier list, its items each time and those of the later one.
     """
-    found: OftenSame | None = None
+    best: OftenSame | None = None
     for head, each in pairs:
-        one = often(each, head)
-        if one is not None and (found is None or one.ratio > found.ratio):
-            found = replace(one, lengths=Counter(len(later) for earlier, later in each if earlier != later))
-    return found
+        candidate = often(each, head)
+        if candidate is not None and (best is None or candidate.ratio > best.ratio):
+            best = replace(candidate, lengths=Counter(len(later) for earlier, later in each if earlier != later))
+    return best

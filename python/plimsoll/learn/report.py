@@ -53,7 +53,8 @@ def report_of(log: EventLog, seen: Seen | None = None, *, types_count: int | Non
     statements, reads = _sum(work, "count"), _sum(work.filter(pl.col("kind").is_in(READ_KINDS)), "count")
     total_us = _sum(work, "time_us")
     types = seen.types.types()
-    transactions = sum(one.count for one in types)
+    transactions = sum(totals.count for totals in types)
+    read_transactions = sum(totals.count for totals in types if totals.reads_only)
     has_times, arrivals = total_us > 0, seen.arrivals.arrivals()
     return LogReport(
         sources=log.sources,
@@ -63,7 +64,7 @@ def report_of(log: EventLog, seen: Seen | None = None, *, types_count: int | Non
                 statements=statements,
                 transactions=transactions,
                 unfinished=seen.open_count,
-                has_begin=any(one.explicit for one in types),
+                has_begin=any(totals.explicit for totals in types),
                 reads=reads,
             ),
         ),
@@ -71,9 +72,9 @@ def report_of(log: EventLog, seen: Seen | None = None, *, types_count: int | Non
         other_count=_sum(templates, "count") - statements,
         read_statements=reads / statements if statements else 0.0,
         read_time=_sum(work.filter(pl.col("kind").is_in(READ_KINDS)), "time_us") / total_us if has_times else None,
-        read_transactions=sum(one.count for one in types if one.reads_only) / transactions if transactions else 0.0,
+        read_transactions=read_transactions / transactions if transactions else 0.0,
         transactions_count=transactions,
-        rolled_back_count=sum(one.rolled_back for one in types),
+        rolled_back_count=sum(totals.rolled_back for totals in types),
         errors_count=_sum(work, "errors"),
         errors_by_number=errors_by_number(log),
         templates=tuple(_template(row, total_us) for row in work.head(TOP_TEMPLATES).iter_rows(named=True)),
@@ -98,7 +99,7 @@ def _template_table(log: EventLog) -> pl.DataFrame:
     weight = pl.col("weight").fill_null(1.0)
     weighed = [(pl.col(name) * weight).sum() for name in COUNTED]
     known = [pl.col(name).count().alias(f"{name}_known") for name in COUNTED]
-    found = (
+    figures = (
         log.events()
         .group_by("template")
         .agg(
@@ -112,7 +113,7 @@ def _template_table(log: EventLog) -> pl.DataFrame:
         )
         .collect()
     )
-    return log.templates.join(found, on="template").sort(
+    return log.templates.join(figures, on="template").sort(
         ["time_us", "count", "template"], descending=[True, True, False]
     )
 
@@ -142,8 +143,10 @@ def _template(row: dict[str, float], total_us: float) -> TemplateFigures:
 
 
 def _types(types: Sequence[TypeTotals], transactions: float, kept: int, *, has_times: bool) -> tuple[TypeFigures, ...]:
-    total_us = sum(one.statement_us for one in types) if has_times else None
-    named = [_type(one, f"type {number}", transactions, total_us) for number, one in enumerate(types[:kept], start=1)]
+    total_us = sum(totals.statement_us for totals in types) if has_times else None
+    named = [
+        _type(totals, f"type {number}", transactions, total_us) for number, totals in enumerate(types[:kept], start=1)
+    ]
     return (*named, *([_others(types[kept:], transactions, total_us)] if types[kept:] else []))
 
 
@@ -170,11 +173,11 @@ def _type(type_totals: TypeTotals, name: str, transactions: float, total_us: flo
 def _others(types: Sequence[TypeTotals], transactions: float, total_us: float | None) -> TypeFigures:
     """All that are not told one by one, as one."""
     together = TypeTotals(templates=())
-    for one in types:
+    for totals in types:
         for name in ("count", "statements", "statement_us", "rows_examined", "rows_affected", "rolled_back"):
-            setattr(together, name, getattr(together, name) + getattr(one, name))
-        together.reads_only &= one.reads_only
-        together.statements_max = max(together.statements_max, one.statements_max)
+            setattr(together, name, getattr(together, name) + getattr(totals, name))
+        together.reads_only &= totals.reads_only
+        together.statements_max = max(together.statements_max, totals.statements_max)
     return _type(together, "other", transactions, total_us).model_copy(update={"types_count": len(types)})
 
 
@@ -199,8 +202,8 @@ def _arrivals(arrivals: Arrivals | None, log: EventLog) -> ArrivalFigures | None
 def errors_by_number(log: EventLog) -> dict[int, float] | None:
     """How often each error came; None where the log does not tell errors."""
     errno, weight = pl.col("errno"), pl.col("weight").fill_null(1.0)
-    found = log.events().filter(errno.is_not_null()).group_by("errno").agg(count=weight.sum()).sort("errno").collect()
-    return {number: count for number, count in found.iter_rows() if number} if found.height else None
+    errors = log.events().filter(errno.is_not_null()).group_by("errno").agg(count=weight.sum()).sort("errno").collect()
+    return {number: count for number, count in errors.iter_rows() if number} if errors.height else None
 
 
 def _texts(templates: pl.DataFrame) -> dict[int, str]:
@@ -284,9 +287,9 @@ def source_doubts(sources: Sequence[SourceFacts]) -> Iterator[LogDoubt]:
     `min_examined_row_limit`): point queries, COMMIT and BEGIN take less on any server. It is the tail of the load.
     """
     timed = [source for source in sources if source.query_us_min is not None]
-    entries = sum(one.entries_count for one in timed)
+    entries = sum(source.entries_count for source in timed)
     if timed and entries >= _ENTRIES_MIN:
-        fastest_us = min(one.query_us_min or 0 for one in timed)
+        fastest_us = min(source.query_us_min or 0 for source in timed)
         if fastest_us >= _FAST_US:
             yield _doubt("slow-statements-only", is_refusal=True, figures={"fastest_ms": fastest_us / 1000})
     yield from _of_binary_logs([source for source in sources if source.format == "binlog"])

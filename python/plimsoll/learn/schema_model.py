@@ -174,7 +174,7 @@ def other_names(tables: Iterable[TableKey]) -> dict[TableKey, str]:
     """
     keys = sorted(tables)
     taken = {name for _, name in keys}
-    kept, found = set[str](), dict[TableKey, str]()
+    kept, renamed = set[str](), dict[TableKey, str]()
     for schema, name in keys:
         if name not in kept:
             kept.add(name)
@@ -185,8 +185,8 @@ def other_names(tables: Iterable[TableKey]) -> dict[TableKey, str]:
             end = f"_{number}"
             long = f"{schema}_{name}"[: _LENGTH_MAX - len(end)] + end
         taken.add(long)
-        found[schema, name] = long
-    return found
+        renamed[schema, name] = long
+    return renamed
 
 
 class Catalog:
@@ -209,7 +209,7 @@ class Catalog:
         key = (schema.lower(), name.lower())
         if key in self._columns:
             return key
-        alike = [column for column in self._columns if column[1] == key[1] and (not key[0] or not column[0])]
+        alike = [table for table in self._columns if table[1] == key[1] and (not key[0] or not table[0])]
         return alike[0] if len(alike) == 1 else key
 
     def has(self, table: TableKey, column: str) -> bool:
@@ -250,11 +250,11 @@ class InsertKeys:
     def unique(self, table: TableKey) -> tuple[tuple[str, ...], ...]:
         """The columns of the primary key and of unique indexes, in lower case."""
         facts = self._tables[table]
-        indexes = [one for one in (facts.primary_key, *facts.indexes) if one is not None]
+        indexes = [index for index in (facts.primary_key, *facts.indexes) if index is not None]
         return tuple(
-            tuple(name.lower() for name in one.columns)
-            for one in indexes
-            if one is facts.primary_key or (one.is_unique and one.kind == "btree")
+            tuple(name.lower() for name in index.columns)
+            for index in indexes
+            if index is facts.primary_key or (index.is_unique and index.kind == "btree")
         )
 
     def references(self) -> dict[ColumnKey, ColumnKey]:

@@ -26,8 +26,8 @@ _FOLDED = re.compile(r"\(\s*\.\.\.\s*\)")
 
 def parsed(text: str) -> exp.Expr | None:
     """The tree of a statement; None where it cannot be parsed as a whole. That of REPLACE is an INSERT with a mark."""
-    if (found := _REPLACE.match(text)) is not None:
-        tree = parsed(f"INSERT{text[found.end() :]}")
+    if (match := _REPLACE.match(text)) is not None:
+        tree = parsed(f"INSERT{text[match.end() :]}")
         if tree is not None:
             tree.meta[_IS_REPLACE] = True
         return tree
@@ -90,11 +90,11 @@ def slots_in(tree: exp.Expr | None, count: int) -> list[Slot]:
         tree: Of what `numbered` gave; None where that could not be parsed.
         count: Literals of the text.
     """
-    found = dict[int, Slot]()
+    slots = dict[int, Slot]()
     for node in tree.find_all(exp.Placeholder) if tree is not None else ():
         if (number := slot_number(node)) is not None:
-            found[number] = _slot(node)
-    return [found.get(number, Slot("other")) for number in range(count)]
+            slots[number] = _slot(node)
+    return [slots.get(number, Slot("other")) for number in range(count)]
 
 
 def numbered(text: str) -> str:
@@ -109,8 +109,8 @@ def numbered(text: str) -> str:
 
 def slot_number(node: exp.Expr) -> int | None:
     """Which literal a placeholder stands for."""
-    found = re.fullmatch(r"p(\d+)", node.name)
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"p(\d+)", node.name)
+    return int(match[1]) if match else None
 
 
 def _slot(node: exp.Expr) -> Slot:
@@ -119,22 +119,22 @@ def _slot(node: exp.Expr) -> Slot:
         child, parent = parent, parent.parent
     match parent:
         case exp.Limit() | exp.Offset():
-            found = Slot("limit")
+            slot = Slot("limit")
         case exp.Add() | exp.Sub() if _is_written(parent):
-            found = _slot_of("added", _column_of(parent.parent))
+            slot = _slot_of("added", _column_of(parent.parent))
         case exp.EQ() if _is_written(child):
-            found = _slot_of("written", _column_of(parent))
+            slot = _slot_of("written", _column_of(parent))
         case exp.In():
-            found = _slot_of("list", _column_of(parent))
+            slot = _slot_of("list", _column_of(parent))
         case exp.EQ() | exp.NullSafeEQ():
-            found = _slot_of("equal", _beside(node, child, parent))
+            slot = _slot_of("equal", _beside(node, child, parent))
         case exp.Values():
-            found = Slot("written", _inserted(node, parent))
+            slot = Slot("written", _inserted(node, parent))
         case exp.NEQ() | exp.GT() | exp.GTE() | exp.LT() | exp.LTE() | exp.Between() | exp.Like():
-            found = _slot_of("range", _column_of(parent))
+            slot = _slot_of("range", _column_of(parent))
         case _:
-            found = Slot("other")
-    return found
+            slot = Slot("other")
+    return slot
 
 
 def _slot_of(use: str, column: exp.Column | None) -> Slot:

@@ -66,9 +66,9 @@ def tables_in(text: str, schema: str) -> set[tuple[str, str]]:
         schema: In which it ran.
     """
     tree = parsed(numbered(text))
-    defined = {one.alias.lower() for one in tree.find_all(exp.CTE)} if tree is not None else set()
-    found = () if tree is None else tree.find_all(exp.Table)
-    return {(one.db or schema, one.name) for one in found if one.db or one.name.lower() not in defined}
+    defined = {cte.alias.lower() for cte in tree.find_all(exp.CTE)} if tree is not None else set()
+    tables = () if tree is None else tree.find_all(exp.Table)
+    return {(table.db or schema, table.name) for table in tables if table.db or table.name.lower() not in defined}
 
 
 def statement_facts(text: str, slots_count: int, schema: str, catalog: Catalog) -> StatementFacts | None:
@@ -125,25 +125,25 @@ def _by_position(tree: exp.Expr, slots: tuple[Slot, ...], columns: tuple[str, ..
 
 
 def _selected(tree: exp.Expr, resolve: Resolve) -> list[Selected]:
-    found = []
+    selected = []
     for expression in tree.expressions if isinstance(tree, exp.Select) else ():
         column = expression.this if isinstance(expression, exp.Alias) else expression
         if isinstance(column, exp.Column) and (key := resolve(column.name, column.table)):
-            found.append(Selected(key, expression.alias_or_name))
-    return found
+            selected.append(Selected(key, expression.alias_or_name))
+    return selected
 
 
 def _added(tree: exp.Expr, resolve: Resolve) -> list[ColumnKey]:
     """Of `SET c = c + …`, or minus."""
-    found = []
+    added = []
     for expression in tree.expressions if isinstance(tree, exp.Update) else ():
         if not isinstance(expression, exp.EQ) or not isinstance(expression.expression, exp.Add | exp.Sub):
             continue
         column, old = expression.this, expression.expression.this
         is_own = isinstance(column, exp.Column) and isinstance(old, exp.Column) and column.name == old.name
         if is_own and (key := resolve(column.name, column.table)):
-            found.append(key)
-    return found
+            added.append(key)
+    return added
 
 
 def into_one_schema(tree: exp.Expr, schema: str, catalog: Catalog) -> dict[str, TableKey]:
@@ -197,7 +197,7 @@ def _text(text: str, schema: str, catalog: Catalog) -> str:
     """A template; as it is if all of its tables keep their names, or it cannot be parsed."""
     tree = parsed(with_marks(text))
     named = () if tree is None else tree.find_all(exp.Table)
-    if tree is None or not any(catalog.table(one.db or schema, one.name) in catalog.other_names for one in named):
+    if tree is None or not any(catalog.table(table.db or schema, table.name) in catalog.other_names for table in named):
         return text
     into_one_schema(tree, schema, catalog)
     return sql_of(tree, tree.sql("mysql", comments=False))

@@ -101,9 +101,9 @@ class Keys:
             return bool(free) and self._single(table, names[0], is_primary=is_primary)
         if len(free) == len(names) and all(kind_of(table.column(name)) in ("integer", "choice") for name in names):
             return self._together(table, index, names, is_primary=is_primary)
-        own = [name for name in free if self._parent(table, name) is None]
-        others = [name for name in own if kind_of(table.column(name)) not in ("integer", "choice")]
-        return any(self._by_row(table, name, is_primary=is_primary) for name in (*others[::-1], *own[::-1]))
+        unlinked = [name for name in free if self._parent(table, name) is None]
+        others = [name for name in unlinked if kind_of(table.column(name)) not in ("integer", "choice")]
+        return any(self._by_row(table, name, is_primary=is_primary) for name in (*others[::-1], *unlinked[::-1]))
 
     def _parent(self, table: MadeTable, name: str) -> Values | None:
         """What a column refers to; None where it refers to nothing that is made yet."""
@@ -131,11 +131,11 @@ class Keys:
         return True
 
     def _by_row(self, table: MadeTable, name: str, *, is_primary: bool) -> bool:
-        found = _row_values(table.column(name), table.rows)
-        if found.size < table.rows and not is_primary:
+        values = _row_values(table.column(name), table.rows)
+        if values.size < table.rows and not is_primary:
             return False
-        table.rows = min(table.rows, found.size) if table.rows else 0
-        table.values[name] = found
+        table.rows = min(table.rows, values.size) if table.rows else 0
+        table.values[name] = values
         return True
 
     def _together(self, table: MadeTable, index: IndexFacts, names: Sequence[str], *, is_primary: bool) -> bool:
@@ -150,12 +150,12 @@ class Keys:
             for column, parent, start in zip(columns, parents, starts, strict=True)
         ]
         sizes, spans, is_known = _sizes(table, index, columns)
-        rows, found = digits(table.rows, sizes, spans, limits)
+        rows, key_digits = digits(table.rows, sizes, spans, limits)
         if rows < table.rows and not is_primary:
             return False
         table.rows = rows
         table.is_assumed |= not is_known
-        for name, column, start, digit in zip(names, columns, starts, found, strict=True):
+        for name, column, start, digit in zip(names, columns, starts, key_digits, strict=True):
             generator = {"generate": "sequence", "start": start, "each": digit.each, "cycle": digit.cycle}
             sql_type = "SMALLINT" if kind_of(column) == "choice" else None
             table.values[name] = Values(generator, "key", max(digit.distinct(rows), 1), sql_type=sql_type)
@@ -254,15 +254,15 @@ Links = Mapping[ColumnKey, Link]
 
 def links_of(tables: Mapping[TableKey, TableFacts]) -> dict[ColumnKey, Link]:
     """All links between these tables; declared ones come before assumed ones."""
-    found: dict[ColumnKey, Link] = {}
+    links: dict[ColumnKey, Link] = {}
     for key, table in tables.items():
         for foreign in table.foreign_keys:
             if foreign.parent in tables:
                 for column, referred in zip(foreign.columns, foreign.references, strict=False):
-                    found.setdefault((key, column.lower()), Link(foreign.parent, referred.lower()))
+                    links.setdefault((key, column.lower()), Link(foreign.parent, referred.lower()))
     for place, link in _assumed(tables):
-        found.setdefault(place, link)
-    return found
+        links.setdefault(place, link)
+    return links
 
 
 def _assumed(tables: Mapping[TableKey, TableFacts]) -> Iterator[tuple[ColumnKey, Link]]:
@@ -272,8 +272,8 @@ def _assumed(tables: Mapping[TableKey, TableFacts]) -> Iterator[tuple[ColumnKey,
         column = _single_key(table)
         if column is None or kind_of(column) != "integer":
             continue
-        own = column.name.lower()
-        names = {f"{one}_{own}" for one in _singular(key[1])} | ({own} if own != "id" else set())
+        key_name = column.name.lower()
+        names = {f"{word}_{key_name}" for word in _singular(key[1])} | ({key_name} if key_name != "id" else set())
         for name in names:
             named.setdefault((key[0], name), (key, column))
     for key, table in tables.items():
@@ -292,14 +292,14 @@ def _single_key(table: TableFacts) -> ColumnFacts | None:
 
 def _singular(name: str) -> set[str]:
     """The words that a table's name may be the plural of, and itself."""
-    found = {name}
+    words = {name}
     if name.endswith("ies"):
-        found.add(name[:-3] + "y")
+        words.add(name[:-3] + "y")
     if name.endswith("es"):
-        found.add(name[:-2])
+        words.add(name[:-2])
     if name.endswith("s"):
-        found.add(name[:-1])
-    return found
+        words.add(name[:-1])
+    return words
 
 
 def parents_first(tables: Mapping[TableKey, TableFacts], links: Links) -> list[TableKey]:
@@ -357,13 +357,13 @@ def _shows(table: MadeTable, column: ColumnFacts, index: IndexFacts, count: int)
     if at >= len(index.prefix_counts):
         return False
     known = (table.values.get(before) for before in names[:at])
-    if not all(one is not None and "each" in one.generator for one in known):
+    if not all(values is not None and "each" in values.generator for values in known):
         return False
     groups = index.prefix_counts[at - 1] if at else 1
     rows = table.rows_before * (1 - (column.null_ratio or 0.0)) / max(groups, 1)
     most, expected = min(rows, count), count * -math.expm1(-rows / count)
-    found = index.prefix_counts[at] / max(groups, 1)
-    return expected <= _TELLING_RATIO * most and found > (expected + most) / 2
+    observed = index.prefix_counts[at] / max(groups, 1)
+    return expected <= _TELLING_RATIO * most and observed > (expected + most) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,9 +400,9 @@ def digits(rows: int, sizes: Sequence[int], spans: Sequence[int], limits: Sequen
     for at in (0, *sorted(range(1, len(fitted)), key=lambda at: -limits[at])):
         if (missing := -(-rows // prod(fitted))) > 1:
             fitted[at] = min(limits[at], fitted[at] * missing)
-    found = []
+    columns = []
     for at, size in enumerate(fitted):
         each = prod(fitted[at + 1 :])
         needed = -(-rows // each) if at == 0 else size
-        found.append(Digit(each, max(needed, min(spans[at], limits[at]))))
-    return rows, found
+        columns.append(Digit(each, max(needed, min(spans[at], limits[at]))))
+    return rows, columns

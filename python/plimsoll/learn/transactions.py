@@ -258,27 +258,29 @@ class TypeCounter:
 
     def _add(self, templates: Templates, row: dict[str, float]) -> None:
         key = self._folded.setdefault(templates, folded(templates))
-        found = self._types.setdefault(key, TypeTotals(templates=key))
-        found.durations.add(row.pop("durations"))  # type: ignore[arg-type]
-        found.reads_only &= bool(row.pop("reads_only"))
-        found.statements_max = max(found.statements_max, len(templates))
+        totals = self._types.setdefault(key, TypeTotals(templates=key))
+        totals.durations.add(row.pop("durations"))  # type: ignore[arg-type]
+        totals.reads_only &= bool(row.pop("reads_only"))
+        totals.statements_max = max(totals.statements_max, len(templates))
         for name, value in row.items():
-            setattr(found, name, getattr(found, name) + value)
+            setattr(totals, name, getattr(totals, name) + value)
 
     def types(self) -> tuple[TypeTotals, ...]:
         """All types, the one with the most statement time first. They are sorted once."""
         if self._sorted is None:
-            ordered = sorted(self._types.values(), key=lambda one: (-one.statement_us, -one.count, one.templates))
+            ordered = sorted(
+                self._types.values(), key=lambda totals: (-totals.statement_us, -totals.count, totals.templates)
+            )
             self._sorted = tuple(ordered)
         return self._sorted
 
 
 def kept_types(types: Sequence[TypeTotals]) -> int:
     """How many of the types, which are sorted by statement time, are told one by one."""
-    total = sum(one.statement_us for one in types)
-    weights: Iterable[float] = (one.statement_us for one in types)
+    total = sum(type_totals.statement_us for type_totals in types)
+    weights: Iterable[float] = (type_totals.statement_us for type_totals in types)
     if total == 0:
-        total, weights = sum(one.count for one in types), (one.count for one in types)
+        total, weights = sum(type_totals.count for type_totals in types), (type_totals.count for type_totals in types)
     reached = 0.0
     for number, weight in enumerate(weights, start=1):
         reached += weight
@@ -289,10 +291,10 @@ def kept_types(types: Sequence[TypeTotals]) -> int:
 
 def learned_types_count(types: Sequence[TypeTotals]) -> int:
     """How many of them are learned: as many as are told, and more until nearly all transactions are among them."""
-    told, total, reached = kept_types(types), sum(one.count for one in types), 0.0
-    for number, one in enumerate(types, start=1):
-        reached += one.count
-        if number >= told and (reached >= LEARNED_SHARE * total or number >= TYPES_MAX):
+    kept, total, reached = kept_types(types), sum(type_totals.count for type_totals in types), 0.0
+    for number, type_totals in enumerate(types, start=1):
+        reached += type_totals.count
+        if number >= kept and (reached >= LEARNED_SHARE * total or number >= TYPES_MAX):
             return number
     return len(types)
 
@@ -360,13 +362,13 @@ class Placed:
 
 def loops_of(sequence: Sequence[int]) -> set[Loop]:
     """The repeated blocks of one transaction, in places of its folded sequence."""
-    nodes = [_Node(one) for one in sequence]
+    nodes = [_Node(template) for template in sequence]
     for length in range(1, BLOCK_MAX + 1):
         kept: list[_Node] = []
         for node in nodes:
             kept.append(node)
             last, before = kept[-length:], kept[-2 * length : -length]
-            if [one.template for one in last] == [one.template for one in before]:
+            if [later.template for later in last] == [earlier.template for earlier in before]:
                 for first, again in zip(before, last, strict=True):
                     first.lengths |= again.lengths
                 before[0].lengths.add(length)
@@ -394,9 +396,9 @@ def structure_of(templates: Templates, sequences: Counter[Templates]) -> Structu
     enough = LOOP_SHARE_MIN * sequences.total()
     kept: list[Loop] = []
     for loop, count in seen.most_common():
-        if count >= enough and not any(loop.crosses(one) for one in kept):
+        if count >= enough and not any(loop.crosses(other) for other in kept):
             kept.append(loop)
-    return Structure(templates, tuple(sorted(kept, key=lambda one: (one.begin, -one.end))))
+    return Structure(templates, tuple(sorted(kept, key=lambda loop: (loop.begin, -loop.end))))
 
 
 def placed(structure: Structure, sequence: Sequence[int]) -> list[Placed] | None:
@@ -432,7 +434,7 @@ class _Walk:
 
     def _rounds(self, loop: Loop, loops: tuple[Loop, ...], rounds: tuple[int, ...], index: int) -> int | None:
         """As many rounds of a loop as there are, at least one."""
-        within, times = tuple(one for one in loops if loop.holds(one)), 0
+        within, times = tuple(inner for inner in loops if loop.holds(inner)), 0
         while True:
             mark = len(self.found)
             after = self.span(loop.begin, loop.end, within, (*rounds, times), index)
@@ -447,9 +449,9 @@ def round_counts(structure: Structure, transaction: Sequence[Placed]) -> Iterato
     for loop in structure.loops:
         depth = structure.inside(loop.begin).index(loop)
         entered: Counter[tuple[int, ...]] = Counter()
-        for one in transaction:
-            if one.place == loop.begin and not any(one.rounds[depth + 1 :]):
-                entered[one.rounds[:depth]] += 1
+        for statement in transaction:
+            if statement.place == loop.begin and not any(statement.rounds[depth + 1 :]):
+                entered[statement.rounds[:depth]] += 1
         yield from ((loop, count) for count in entered.values())
 
 

@@ -99,7 +99,8 @@ class Sources:
         null_ratio = round(1 - len(plain) / len(values), 4) if values else 0.0
         if values and not plain:
             return Source(kind="constant", is_part=True, number=None)
-        kind = Counter(one for one, _ in values if one != "null").most_common(1)[0][0] if plain else "int"
+        kinds = Counter(value_kind for value_kind, _ in values if value_kind != "null")
+        kind = kinds.most_common(1)[0][0] if plain else "int"
         domain = None if column is None else self.made.domain(column)
         if column is None or domain is None or (use in ("limit", "added") and kind != "text"):
             return _without_column(plain, kind, use, null_ratio)
@@ -109,7 +110,7 @@ class Sources:
         if is_new_key:
             return self._new_key(plain, kind, column, domain)
         behind = _behind(plain) if kind == "int" and domain.kind in _NUMBERED else None
-        found = fit(plain, size, behind)
+        distribution = fit(plain, size, behind)
         chosen = self.choices.get(column)
         if chosen is not None and domain.generator["generate"] == "choice":
             generator = (
@@ -118,10 +119,10 @@ class Sources:
                 else dict(domain.generator)
             )
         else:
-            generator = self._chosen(found, domain, column)
+            generator = self._chosen(distribution, domain, column)
         if null_ratio > 0:
             generator["null_ratio"] = null_ratio
-        return Source(kind=_KINDS.get(domain.kind, "number"), generator=generator, distribution=found)
+        return Source(kind=_KINDS.get(domain.kind, "number"), generator=generator, distribution=distribution)
 
     def _real_size(self, column: ColumnKey) -> int:
         domain = self.real.domain(column)
@@ -146,12 +147,14 @@ class Sources:
 
     def _new_key(self, plain: Sequence[int | str], kind: str, column: ColumnKey, domain: Domain) -> Source:
         """A key that no row may have yet."""
-        told = Distribution(
+        distribution = Distribution(
             kind="next", observed_count=len(plain), distinct_count=len(set(plain)), domain=max(domain.size, 1)
         )
         if kind == "int" and domain.kind in _NUMBERED:
-            return Source(kind="key", generator=self._new(column), distribution=told)
-        return Source(kind="key", generator={"generate": "hex", "length": 32}, distribution=told, assumed="made-up")
+            return Source(kind="key", generator=self._new(column), distribution=distribution)
+        return Source(
+            kind="key", generator={"generate": "hex", "length": 32}, distribution=distribution, assumed="made-up"
+        )
 
     def _chosen(self, distribution: Distribution, domain: Domain, column: ColumnKey) -> dict[str, Any]:
         """The generator of a column's values, with the distribution that was found."""
@@ -173,7 +176,7 @@ def _one_of(generator: Mapping[str, Any], counts: Sequence[int]) -> dict[str, An
     pairs = [(value, count) for value, count in zip(generator["values"], counts, strict=False) if count]
     if not pairs:
         return dict(generator)
-    return {"generate": "choice", "values": [one for one, _ in pairs], "weights": [one for _, one in pairs]}
+    return {"generate": "choice", "values": [value for value, _ in pairs], "weights": [count for _, count in pairs]}
 
 
 def _weighed(generator: dict[str, Any], distribution: Distribution) -> dict[str, Any]:
@@ -189,9 +192,9 @@ def _weighed(generator: dict[str, Any], distribution: Distribution) -> dict[str,
 def member_source(values: Sequence[Value], count: int) -> Source:
     """Which statement of a family runs."""
     seen = Counter(value for _, value in values)
-    weights = [seen[one] for one in range(1, count + 1)]
+    weights = [seen[number] for number in range(1, count + 1)]
     generator = {"generate": "choice", "values": list(range(1, count + 1)), "weights": weights}
-    return Source(kind="member", generator=generator, distribution=fit([one for _, one in values], count))
+    return Source(kind="member", generator=generator, distribution=fit([value for _, value in values], count))
 
 
 def _without_column(plain: Sequence[int | str], kind: str, use: str, null_ratio: float) -> Source:
@@ -204,12 +207,16 @@ def _without_column(plain: Sequence[int | str], kind: str, use: str, null_ratio:
         return Source(kind="constant", is_part=True, number=_number(plain[0]))
     if kind == "int" and len(seen) <= _LIMITS_MAX and use == "limit":
         ordered = sorted(seen)
-        generator: dict[str, Any] = {"generate": "choice", "values": ordered, "weights": [seen[one] for one in ordered]}
+        generator: dict[str, Any] = {
+            "generate": "choice",
+            "values": ordered,
+            "weights": [seen[value] for value in ordered],
+        }
     elif kind in ("int", "decimal"):
-        low, high = _rounded([float(one) for one in plain])
+        low, high = _rounded([float(value) for value in plain])
         generator = {"generate": "integer", "from": low, "to": high}
         if kind == "decimal":
-            places = max(len(str(one).partition(".")[2]) for one in seen)
+            places = max(len(str(value).partition(".")[2]) for value in seen)
             generator |= {"generate": "decimal", "places": min(places, _PLACES_MAX)}
     elif kind == "date":
         generator = {"generate": "timestamp", "from": "2025-01-01 00:00:00", "to": "2025-12-31 23:59:59"}
@@ -223,13 +230,13 @@ def _drawn(
     kind: ValueKind, generator: dict[str, Any], plain: Sequence[object], null_ratio: float, assumed: str | None = None
 ) -> Source:
     nulls = {"null_ratio": null_ratio} if null_ratio > 0 else {}
-    found = fit(plain, len(set(plain)))
-    return Source(kind=kind, generator=generator | nulls, distribution=found, assumed=assumed)
+    distribution = fit(plain, len(set(plain)))
+    return Source(kind=kind, generator=generator | nulls, distribution=distribution, assumed=assumed)
 
 
 def _behind(plain: Sequence[int | str]) -> list[int] | None:
     """How far each key lies behind the largest one so far; None where that does not move."""
-    numbers = np.asarray([one for one in plain if isinstance(one, int)], dtype=np.int64)
+    numbers = np.asarray([value for value in plain if isinstance(value, int)], dtype=np.int64)
     if numbers.size < OBSERVATIONS_MIN:
         return None
     newest = np.maximum.accumulate(numbers)
@@ -243,7 +250,7 @@ def _number(value: int | str) -> int | float:
 
 def _rounded(numbers: Sequence[float]) -> tuple[int, int]:
     """A range around numbers, its ends with one digit that is not 0: how large they are, not which."""
-    low, high = (float(one) for one in np.quantile(np.asarray(numbers, dtype=float), (0.01, 0.99)))
+    low, high = (float(quantile) for quantile in np.quantile(np.asarray(numbers, dtype=float), (0.01, 0.99)))
     return -_outward(-low) if low < 0 else _inward(low), _outward(high) if high > 0 else -_inward(-high)
 
 
@@ -286,7 +293,7 @@ def column_choices(schema: SchemaFacts, types: Sequence[LearnedType]) -> dict[Co
         types: What is done with them.
     """
     logged = _logged(types)
-    found: dict[ColumnKey, Choices] = {}
+    choices: dict[ColumnKey, Choices] = {}
     for table in schema.tables:
         for column in table.columns:
             key = (table.key, column.name.lower())
@@ -297,26 +304,30 @@ def column_choices(schema: SchemaFacts, types: Sequence[LearnedType]) -> dict[Co
             if len(values) + len(more) <= FEW_VALUES_MAX:
                 total = sum(values.values())
                 weights = (*(count / total for count in values.values()), *(0.0 for _ in more))
-                found[key] = Choices((*values, *more), weights)
-    return found
+                choices[key] = Choices((*values, *more), weights)
+    return choices
 
 
 def _leading(table: TableFacts) -> set[str]:
     """The columns that keys begin with: these are told as keys."""
-    unique = [one for one in (table.primary_key, *table.indexes) if one is not None]
-    return {one.columns[0].lower() for one in unique if one.columns and (one.is_unique or one is table.primary_key)}
+    unique = [index for index in (table.primary_key, *table.indexes) if index is not None]
+    return {
+        index.columns[0].lower()
+        for index in unique
+        if index.columns and (index.is_unique or index is table.primary_key)
+    }
 
 
 def _logged(types: Sequence[LearnedType]) -> dict[ColumnKey, Counter[str]]:
     """By column, how often statements compared or wrote each value."""
-    found: dict[ColumnKey, Counter[str]] = {}
-    for one in types:
-        for place, statement in enumerate(one.statements):
+    counts: dict[ColumnKey, Counter[str]] = {}
+    for learned_type in types:
+        for place, statement in enumerate(learned_type.statements):
             for slot, column in enumerate(statement.facts.columns if statement is not None else ()):
                 if column is None or statement is None or statement.facts.slots[slot].use not in _USES:
                     continue
-                values = one.values(Place(place, slot))
-                found.setdefault(column, Counter()).update(
+                values = learned_type.values(Place(place, slot))
+                counts.setdefault(column, Counter()).update(
                     str(value) for kind, value in values if kind in ("int", "text")
                 )
-    return found
+    return counts

@@ -59,7 +59,7 @@ def learned_transaction(
     (share, time_share), totals, structure = shares, learned.totals, learned.structure
     writer = StatementWriter(learned, sources, keys, ListWriter(learned.items, sources))
     statements = [writer.statement(place) for place in range(len(structure.templates))]
-    run = [(place, one) for place, (one, _) in enumerate(statements) if one is not None]
+    run = [(place, statement) for place, (statement, _) in enumerate(statements) if statement is not None]
     profile = TypeProfile(
         name=name,
         share=share,
@@ -78,7 +78,7 @@ def learned_transaction(
             for loop in structure.loops
         ),
         lists=tuple(writer.lists.told),
-        statement=tuple(told for _, told in statements),
+        statement=tuple(statement_profile for _, statement_profile in statements),
     )
     if not run:
         return LearnedTransaction(None, profile)
@@ -94,12 +94,12 @@ def learned_transaction(
         transaction["loops"] = loops
     if writer.lists.values:
         transaction["values"] = writer.lists.values
-    return LearnedTransaction({**transaction, "statement": [one for _, one in run]}, profile)
+    return LearnedTransaction({**transaction, "statement": [statement for _, statement in run]}, profile)
 
 
 def _loops(learned: LearnedType, run: Iterable[tuple[int, dict[str, Any]]], writer: StatementWriter) -> dict[str, Any]:
     """Puts loops into statements. One that repeats a single statement is that statement's own; others have a name."""
-    found: dict[str, Any] = {}
+    loops: dict[str, Any] = {}
     places = dict(run)
     for loop in learned.structure.loops:
         inside = [place for place in range(loop.begin, loop.end) if place in places]
@@ -109,11 +109,11 @@ def _loops(learned: LearnedType, run: Iterable[tuple[int, dict[str, Any]]], writ
         if len(inside) == 1:
             places[inside[0]]["repeat"] = counts
         elif not any("loop" in places[place] for place in inside):
-            name = f"loop{len(found) + 1}"
-            found[name] = counts
+            name = f"loop{len(loops) + 1}"
+            loops[name] = counts
             for place in inside:
                 places[place]["loop"] = name
-    return found
+    return loops
 
 
 @dataclass(slots=True)
@@ -143,39 +143,43 @@ class StatementWriter:
 
     def statement(self, place: int) -> tuple[dict[str, Any] | None, StatementProfile]:
         """A statement, None where it is not run, and what is told of it."""
-        one = self.learned.statements[place]
-        if one is None:
+        learned_statement = self.learned.statements[place]
+        if learned_statement is None:
             return None, StatementProfile(text="", left_out=self.learned.left_out[place])
         self._values, self._told_values = {}, []
-        by = self._member(place, one)
+        by = self._member(place, learned_statement)
         written: dict[int, Written] = {}
         row: list[tuple[str, Written]] | None = None
-        new_keys = self._new_keys.columns(place, one, self._named)
-        if one.is_rows:
-            row = self._row(place, one, new_keys)
+        new_keys = self._new_keys.columns(place, learned_statement, self._named)
+        if learned_statement.is_rows:
+            row = self._row(place, learned_statement, new_keys)
         else:
-            for slot in range(len(one.facts.slots)):
-                written[slot] = self._value(Place(place, slot), one.facts, new_keys, one.counts)
-        more = self._more(place, one)
+            for slot in range(len(learned_statement.facts.slots)):
+                written[slot] = self._value(
+                    Place(place, slot), learned_statement.facts, new_keys, learned_statement.counts
+                )
+        more = self._more(place, learned_statement)
         names = self.sources.names
-        texts = [runnable_sql(facts, written, names, row=row, more=more) for facts in one.members]
-        found: dict[str, Any] = {"sql": texts if len(texts) > 1 else texts[0]}
+        texts = [runnable_sql(facts, written, names, row=row, more=more) for facts in learned_statement.members]
+        entry: dict[str, Any] = {"sql": texts if len(texts) > 1 else texts[0]}
         if by is not None:
-            found["by"] = by
-        if one.is_rows:
-            found["rows"] = self.lists.times(self.learned.items.rows.get(place), one.counts[Place(place, 0)])
+            entry["by"] = by
+        if learned_statement.is_rows:
+            entry["rows"] = self.lists.times(
+                self.learned.items.rows.get(place), learned_statement.counts[Place(place, 0)]
+            )
         if self._values:
-            found["values"] = self._values
+            entry["values"] = self._values
         if keep := self._kept(place):
-            found["keep"] = keep
-        counts = next(iter(one.counts.values()), Counter())
+            entry["keep"] = keep
+        counts = next(iter(learned_statement.counts.values()), Counter())
         profile = StatementProfile(
             text=texts[0],
             members_count=len(texts),
             values=tuple(self._told_values),
             counts=dict(sorted(counts.items())),
         )
-        return found, profile
+        return entry, profile
 
     def _member(self, place: int, learned_statement: LearnedStatement) -> str | None:
         """The name of the value that says which of a family runs."""
@@ -214,13 +218,13 @@ class StatementWriter:
         table = learned_statement.facts.inserts_into
         if table is None or not learned_statement.facts.inserted:
             return []
-        found: list[tuple[str, Written]] = []
+        columns: list[tuple[str, Written]] = []
         for number, column in enumerate(self.keys.required(table)):
             if column in learned_statement.facts.inserted:
                 continue
             key, name = (table, column), f"d{place + 1}_{number + 1}"
-            found.append((column, self._draw(Place(place, -2, number), name, self.sources.of_column(key), key)))
-        return found
+            columns.append((column, self._draw(Place(place, -2, number), name, self.sources.of_column(key), key)))
+        return columns
 
     def _value(
         self,
@@ -261,17 +265,19 @@ class StatementWriter:
             return known
         if (row := self.learned.rows.get(key)) is not None and self.learned.statements[row.statement] is not None:
             kept = self._keeps.setdefault(row.statement, {})
-            found = next((one for one, output in kept.items() if output == row.output), None)
-            if found is None:
-                found = f"r{row.statement + 1}_{len(kept) + 1}"
-                kept[found] = row.output
+            value_name = next((kept_name for kept_name, output in kept.items() if output == row.output), None)
+            if value_name is None:
+                value_name = f"r{row.statement + 1}_{len(kept) + 1}"
+                kept[value_name] = row.output
             if row.add:
-                self._values[name] = {"sum_of": found, "add": row.add}
-                found = name
-            self._named[key] = found
-            told = self._told(found, "key", column, read_from=row.statement + 1, add=row.add, assumed="row-read")
-            self._told_values.append(told)
-            return found
+                self._values[name] = {"sum_of": value_name, "add": row.add}
+                value_name = name
+            self._named[key] = value_name
+            profile = self._told(
+                value_name, "key", column, read_from=row.statement + 1, add=row.add, assumed="row-read"
+            )
+            self._told_values.append(profile)
+            return value_name
         source = self.sources.drawn(self.learned.values(key), column, use, is_new_key=is_new)
         return self._draw(key, name, source, column, None if is_new else self.learned.often.get(key))
 
@@ -305,7 +311,7 @@ class StatementWriter:
         """The name of an item, or of what is the same in all rounds; None where it is not written."""
         if source.is_part:
             return None
-        told: dict[str, Any] = {"distribution": source.distribution, "assumed": source.assumed}
+        details: dict[str, Any] = {"distribution": source.distribution, "assumed": source.assumed}
         if relation.kind == "once":
             self.lists.values[name] = dict(source.generator or {})
         else:
@@ -315,9 +321,9 @@ class StatementWriter:
             if items is None:
                 return None
             self._values[name] = {"item_of": items}
-            told = {"item_of": items, "holds": relation.holds} | (told if relation.of == key else {})
+            details = {"item_of": items, "holds": relation.holds} | (details if relation.of == key else {})
         self._named[key] = name
-        self._told_values.append(self._told(name, source.kind, column, **told))
+        self._told_values.append(self._told(name, source.kind, column, **details))
         return name
 
     def _draw(
@@ -333,12 +339,12 @@ class StatementWriter:
             return source.number
         base = None if often is None else self._named.get(often.of)
         self._values[name] = dict(source.generator or {})
-        told: dict[str, Any] = {"distribution": source.distribution, "assumed": source.assumed}
+        details: dict[str, Any] = {"distribution": source.distribution, "assumed": source.assumed}
         if often is not None and base is not None:
             self._values[name] |= {"same_as": base, "same_ratio": often.ratio}
-            told |= {"same_as": base, "same_ratio": often.ratio, "holds": often.holds}
+            details |= {"same_as": base, "same_ratio": often.ratio, "holds": often.holds}
         self._named[key] = name
-        self._told_values.append(self._told(name, source.kind, column, **told))
+        self._told_values.append(self._told(name, source.kind, column, **details))
         return name
 
     def _told(self, name: str | None, kind: ValueKind, column: ColumnKey | None, **more: Any) -> ValueProfile:
@@ -348,7 +354,7 @@ class StatementWriter:
     def _kept(self, place: int) -> dict[str, str]:
         """What later statements need of a statement's first row; found before those are written."""
         wanted = [row for row in self.learned.rows.values() if row.statement == place]
-        outputs = list(dict.fromkeys(one.output for one in wanted))
+        outputs = list(dict.fromkeys(row.output for row in wanted))
         kept = self._keeps.setdefault(place, {})
         for output in outputs:
             if output not in kept.values():
@@ -388,18 +394,18 @@ class ListWriter:
 
     def add(self, key: Place, name: str, generator: Mapping[str, Any], column: ColumnKey | None) -> None:
         """Writes a list whose items are made so."""
-        found = self.items.lists[key]
-        listed: dict[str, Any] = {"list": self.lengths(key) or self.times(found.like, found.counts)}
-        if found.is_sorted and generator["generate"] != "decimal":
+        item_list = self.items.lists[key]
+        listed: dict[str, Any] = {"list": self.lengths(key) or self.times(item_list.like, item_list.counts)}
+        if item_list.is_sorted and generator["generate"] != "decimal":
             listed["sorted"] = True
         size = self.sources.size(column) if column is not None and generator["generate"] == "reference" else 0
-        if found.is_distinct and max(found.counts) <= size:
+        if item_list.is_distinct and max(item_list.counts) <= size:
             listed["distinct"] = True
         self.values[name], self.names[key] = {**listed, **generator}, name
         self.told.append(
             ListProfile(
                 name=name,
-                counts=dict(sorted(found.counts.items())),
+                counts=dict(sorted(item_list.counts.items())),
                 is_sorted="sorted" in listed,
                 is_distinct="distinct" in listed,
             )
@@ -460,14 +466,14 @@ class NewKeys:
                 items.add(column)
             elif relation is None or relation.of not in named:
                 drawn.add(column)
-        found = set[str]()
+        new_columns = set[str]()
         for unique in self.keys.unique(facts.inserts_into):
             has_new = any(self._is_fresh(places[column]) for column in unique if column in places)
             free = [column for column in unique if column in drawn or (column in items and not has_new)]
-            if set(unique) <= set(places) and free and not found & set(unique):
+            if set(unique) <= set(places) and free and not new_columns & set(unique):
                 sizes = {column: self.sources.size((facts.inserts_into, column)) for column in free}
-                found.add(max(free, key=lambda column: sizes[column]))
-        return frozenset(found)
+                new_columns.add(max(free, key=lambda column: sizes[column]))
+        return frozenset(new_columns)
 
     def _is_fresh(self, key: Place) -> bool:
         """Whether no row had that key before the transaction."""
@@ -547,7 +553,7 @@ def _node(written: Written) -> exp.Expr:
 def _set_row(tree: exp.Expr, row: Sequence[tuple[str, Written]]) -> None:
     target = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     tree.set("this", exp.Schema(this=target, expressions=[_name(column) for column, _ in row]))
-    tree.set("expression", exp.Values(expressions=[exp.Tuple(expressions=[_node(one) for _, one in row])]))
+    tree.set("expression", exp.Values(expressions=[exp.Tuple(expressions=[_node(value) for _, value in row])]))
 
 
 def _add_columns(tree: exp.Expr, named: Sequence[str], more: Sequence[tuple[str, Written]]) -> None:

@@ -45,10 +45,10 @@ def workload_text(
 
 
 def _entries(entries: Sequence[Mapping[str, Any]]) -> AoT:
-    found = tomlkit.aot()
+    tables = tomlkit.aot()
     for entry in entries:
-        found.append(_table(entry))
-    return found
+        tables.append(_table(entry))
+    return tables
 
 
 def _table(entry: Mapping[str, Any]) -> Table:
@@ -70,8 +70,8 @@ def _table(entry: Mapping[str, Any]) -> Table:
 
 def _inline(value: Mapping[str, Any]) -> InlineTable:
     table = tomlkit.inline_table()
-    for key, one in value.items():
-        table.add(key, _inline(one) if isinstance(one, Mapping) else one)
+    for key, item in value.items():
+        table.add(key, _inline(item) if isinstance(item, Mapping) else item)
     return table
 
 
@@ -108,14 +108,14 @@ def with_learned(text: str, period: LogPeriod, fidelity: Fidelity | None = None)
 
 
 def _said(period: LogPeriod) -> dict[str, Any]:
-    said = {
+    fields = {
         "from": _moment(period.first_unix_s),
         "to": _moment(period.last_unix_s),
         "transactions": round(period.transactions_count),
         "transaction_share": round(period.transaction_share, _DIGITS),
         "time_share": None if period.time_share is None else round(period.time_share, _DIGITS),
     }
-    return {key: value for key, value in said.items() if value is not None}
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _check(fidelity: Fidelity) -> Any:
@@ -178,9 +178,9 @@ def _indexes(table: Mapping[str, Any]) -> Iterator[str]:
 
 def _alter(table: Mapping[str, Any]) -> str:
     added = (
-        f"ADD FOREIGN KEY ({_names(one['columns'])}) REFERENCES {_quoted(one['table'])} ({_names(one['references'])})"
-        + _ON_DELETE.get(one.get("on_delete", ""), "")
-        for one in table["foreign_key"]
+        f"ADD FOREIGN KEY ({_names(key['columns'])}) REFERENCES {_quoted(key['table'])} ({_names(key['references'])})"
+        + _ON_DELETE.get(key.get("on_delete", ""), "")
+        for key in table["foreign_key"]
     )
     return f"ALTER TABLE {_quoted(table['name'])}\n  " + ",\n  ".join(added) + ";"
 

@@ -177,7 +177,7 @@ def _inputs(
     if study.clients != CLIENTS:
         inputs["clients"] = study.clients.identity()
     if study.is_duet:
-        inputs["duet"] = duet_identity(study, [_identity(one, former=former) for one in spec.system])
+        inputs["duet"] = duet_identity(study, [_identity(side, former=former) for side in spec.system])
     return inputs
 
 
@@ -197,24 +197,26 @@ def _times(study: StudySection, *, former: bool) -> list[float | None]:
 
 def _identity(system: SystemSpec, *, former: bool) -> dict[str, object]:
     """What makes it this system and no other: not where its secrets and certificates lie."""
-    said = system.model_dump(mode="json", exclude={"cost_per_month", "cost", "reset", "exporters", "hooks", *_LOGIN})
-    said = {name: value for name, value in said.items() if name not in _CAME_LATER or value}
+    identity = system.model_dump(
+        mode="json", exclude={"cost_per_month", "cost", "reset", "exporters", "hooks", *_LOGIN}
+    )
+    identity = {name: value for name, value in identity.items() if name not in _CAME_LATER or value}
     if not system.replicas:
-        del said["reads"]
+        del identity["reads"]
     if system.hooks is not None and (commands := hooks_identity(system.hooks)):
-        said["hooks"] = commands
+        identity["hooks"] = commands
     if system.server is not None:
-        said["server"] = _server_identity(system.server, said["server"])
-    return said if former else {**said, "ca": None, "cert": None, "key": None}
+        identity["server"] = _server_identity(system.server, identity["server"])
+    return identity if former else {**identity, "ca": None, "cert": None, "key": None}
 
 
-def _server_identity(server: ServerSpec, said: dict[str, object]) -> dict[str, object]:
+def _server_identity(server: ServerSpec, fields: dict[str, object]) -> dict[str, object]:
     """What makes it this server; keys that came later count where they were written, so that ids stay as they were."""
     usual = {name: field.default for name, field in ServerSpec.model_fields.items()}
     came_later = set(usual) - _KEYS_OF_EVERY_SERVER
     return {
         name: value
-        for name, value in said.items()
+        for name, value in fields.items()
         if name not in NO_INPUTS and not (name in came_later and getattr(server, name) == usual[name])
     }
 
@@ -305,11 +307,11 @@ def planned_searches(spec: StudySpec, common: dict[tuple[str, str], Inputs]) -> 
         return ()
     systems = [system.name for system in spec.system]
     random.Random(spec.study.seed).shuffle(systems)  # noqa: S311 - an order, not a secret
-    found: list[PlannedSearch] = []
+    searches: list[PlannedSearch] = []
     for repetition in range(spec.study.repetition_count):
         ordered = systems if repetition % 2 == 0 else systems[::-1]
         for place, system in enumerate(ordered):
-            found += (
+            searches += (
                 PlannedSearch(
                     search_id=_id((system, workload.name), {**common[system, workload.name], "repetition": repetition}),
                     system=system,
@@ -319,7 +321,7 @@ def planned_searches(spec: StudySpec, common: dict[tuple[str, str], Inputs]) -> 
                 )
                 for workload in spec.workload
             )
-    return tuple(found)
+    return tuple(searches)
 
 
 def search_settings(spec: StudySpec) -> SearchSettings:

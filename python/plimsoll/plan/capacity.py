@@ -92,10 +92,10 @@ def next_step(settings: SearchSettings, history: Sequence[CapacityRun]) -> Step 
     if mostly_disturbed(history):
         return capacity_so_far(settings, history)
     fastest = max(swept, key=lambda run: run.throughput_tps)
-    found = _wanted(settings, _at_rates(history), fastest.throughput_tps) if fastest.throughput_tps > 0 else None
-    if found is None:
+    next_run = _wanted(settings, _at_rates(history), fastest.throughput_tps) if fastest.throughput_tps > 0 else None
+    if next_run is None:
         return capacity_so_far(settings, history)
-    role, rate_tps = found
+    role, rate_tps = next_run
     return _step(settings, history, role, fastest.connections, rounded(rate_tps))
 
 
@@ -114,8 +114,8 @@ def capacity_so_far(settings: SearchSettings, history: Sequence[CapacityRun]) ->
     )
     if _steady_count(runs) < settings.steady_runs or known.contradicts_sweep:
         return known
-    found = _crossing(settings, runs)
-    figures = {"capacity_tps": found.tps, "low": found.low, "high": found.high}
+    crossing = _crossing(settings, runs)
+    figures = {"capacity_tps": crossing.tps, "low": crossing.low, "high": crossing.high}
     return known.model_copy(update={key: None if tps is None else rounded(tps) for key, tps in figures.items()})
 
 
@@ -124,8 +124,8 @@ def bracket_of(settings: SearchSettings, history: Sequence[CapacityRun]) -> tupl
     runs = _at_rates(history)
     if _steady_count(runs) < 3:
         return held_between(runs, settings.objective)
-    found = _crossing(settings, runs)
-    return found.low or 0.0, found.high or math.inf
+    crossing = _crossing(settings, runs)
+    return crossing.low or 0.0, crossing.high or math.inf
 
 
 def remaining_s(settings: SearchSettings, history: Sequence[CapacityRun]) -> tuple[int, float]:
@@ -164,9 +164,9 @@ def _wanted(settings: SearchSettings, runs: Sequence[CapacityRun], closed_tps: f
             return _lower(runs, high_tps, closed_tps)
     if (made := _steady_count(runs)) == settings.steady_runs:
         return None
-    found = _crossing(settings, runs)
-    aside = min(max(_ASIDE / found.slope, _ASIDE_LEAST), _ASIDE_MOST)
-    return RunRole.STEADY, found.tps * math.exp(aside if made % 2 else -aside)
+    crossing = _crossing(settings, runs)
+    aside = min(max(_ASIDE / crossing.slope, _ASIDE_LEAST), _ASIDE_MOST)
+    return RunRole.STEADY, crossing.tps * math.exp(aside if made % 2 else -aside)
 
 
 def _is_approached(settings: SearchSettings, runs: Sequence[CapacityRun]) -> bool:

@@ -126,8 +126,8 @@ def _redo_bytes(server: ServerSpec, free_bytes: int | None) -> int:
     options = {name.removeprefix("loose_"): value for name, value in server.server_options.items()}
     if (capacity := _size(options.get("innodb_redo_log_capacity"))) is not None:
         return server.instances * capacity
-    if (one := _size(options.get("innodb_log_file_size"))) is not None:
-        return server.instances * one * (_size(options.get("innodb_log_files_in_group")) or 1)
+    if (file_bytes := _size(options.get("innodb_log_file_size"))) is not None:
+        return server.instances * file_bytes * (_size(options.get("innodb_log_files_in_group")) or 1)
     if server.profile == "server-defaults":
         return server.instances * DEFAULT_REDO_BYTES
     return profile_redo_bytes(server.buffer_pool or TYPICAL_POOL_BYTES, free_bytes)

@@ -72,8 +72,8 @@ def _visits(spec: StudySpec) -> Iterator[tuple[Sequence[int], str | None]]:
         yield repetitions, None
     elif spec.study.switch == "hand":
         for number in range(spec.study.blocks_count):
-            own = [repetition for repetition in repetitions if round_of(spec, repetition) == number]
-            yield from ((own, name) for name in environments)
+            round_repetitions = [repetition for repetition in repetitions if round_of(spec, repetition) == number]
+            yield from ((round_repetitions, name) for name in environments)
     else:
         for repetition in repetitions:
             yield from (
@@ -128,9 +128,9 @@ def order_of_turns(system_count: int, sweep_count: int, seed: int) -> tuple[Turn
         pairs = list(combinations(range(system_count), 2))
         toss.shuffle(pairs)
         for first, second in pairs:
-            one, other = (first, second) if toss.random() < 0.5 else (second, first)
+            earlier, later = (first, second) if toss.random() < 0.5 else (second, first)
             pair = len(turns) // 2
-            turns += [Turn(pair, 0, one, other), Turn(pair, 1, other, one)]
+            turns += [Turn(pair, 0, earlier, later), Turn(pair, 1, later, earlier)]
     return tuple(turns)
 
 

@@ -38,14 +38,15 @@ def plan_words(sides: Sequence[str], *, load: str, limit_s: float, took_turns: b
 def ab_lines(answer: AbAnswer) -> Iterator[str]:
     """How each side compares with the first one, what would decide it where that is open, and each side's figures."""
     for comparison in answer.comparisons:
-        yield f"{_compared(comparison, bears=answer.objective_ms_p99 is not None)}, {format_duration(answer.duration_s)}"
+        compared = _compared(comparison, bears=answer.objective_ms_p99 is not None)
+        yield f"{compared}, {format_duration(answer.duration_s)}"
     undecided = [comparison for comparison in answer.comparisons if comparison.verdict.is_open]
     if any(comparison.verdict is RatioVerdict.DISTURBED for comparison in answer.comparisons):
         yield (
             "The machine was busier beside one of the sides, so that this says nothing about them: measure again when"
             " it has nothing else to do."
         )
-    yield from (_open(one, answer) for one in undecided)
+    yield from (_open(comparison, answer) for comparison in undecided)
     if undecided and not answer.is_interrupted:
         yield f"{_surer(answer)}."
     if not answer.took_turns:

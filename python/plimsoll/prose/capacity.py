@@ -139,8 +139,8 @@ def _limits_sentence(capacity: Capacity) -> str:
         return f"With 95 % confidence it lies between {format_rate(capacity.low)} and {format_rate(capacity.high)}."
     if capacity.low is not None:
         return (
-            f"With 95 % confidence it is at least {format_rate(capacity.low)}. No upper limit is known: a higher rate held"
-            " at one time than failed at another, as on a machine that is slower for a while. Search again."
+            f"With 95 % confidence it is at least {format_rate(capacity.low)}. No upper limit is known: a higher rate"
+            " held at one time than failed at another, as on a machine that is slower for a while. Search again."
         )
     high = "" if capacity.high is None else f" It is at most {format_rate(capacity.high)}, with 95 % confidence."
     return f"The runs differ too much to say how low it may be: search again, with longer runs.{high}"
@@ -445,12 +445,14 @@ def confirmed_sentence(confirmed: Confirmed, rate_unit: str = "tps") -> str:
     over = "" if confirmed.objective is None else f", {share_words(confirmed.over_ratio)} over the objective"
     lost = f", {share_words(confirmed.errors_ratio)} failed or dropped" if confirmed.errors_ratio else ""
     behind = "" if confirmed.is_sustained else ", and the server did not keep up with the rate"
-    said = f"{confirmed.system}: {rate}{what} {_CONFIRMED[confirmed.verdict]} {ran}{times}{over}{lost}{behind}."
+    outcome = f"{confirmed.system}: {rate}{what} {_CONFIRMED[confirmed.verdict]} {ran}{times}{over}{lost}{behind}."
     if confirmed.verdict is not RunVerdict.UNDECIDED:
-        return said
+        return outcome
     if confirmed.is_disturbed:
         return (
-            f"{said} Something else slowed the machine for more than a tenth of that time, so that it is not known"
+            f"{outcome} Something else slowed the machine for more than a tenth of that time, so that it is not known"
             " whether the server alone would hold it. Find what else ran, and run it again."
         )
-    return f"{said} That is too near the limit for a run of this length: it is not confirmed. Run it again for longer."
+    return (
+        f"{outcome} That is too near the limit for a run of this length: it is not confirmed. Run it again for longer."
+    )

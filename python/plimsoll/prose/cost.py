@@ -58,11 +58,11 @@ def costs_sentence(finding: Finding) -> str:
     seen = finding.known
     basis, currency = CapacityBasis(seen["basis"]), seen["currency"]
     pairs = zip(seen["systems"], seen["costs_per_million"], strict=True)
-    told = listed([f"{system} {money_words(cost, currency)}" for system, cost in pairs])
+    costs = listed([f"{system} {money_words(cost, currency)}" for system, cost in pairs])
     at = f"per million transactions at {plain_percent(seen['utilisation'])} of {BASIS_WORDS[basis]}"
     what = "the lowest cost" if finding.code == "cheapest" else "cost"
     order = ", cheapest first" if seen["is_decided"] and len(seen["systems"]) > 1 else ""
-    parts = [f"{finding.workload}: {what} {at}{order}: {told}."]
+    parts = [f"{finding.workload}: {what} {at}{order}: {costs}."]
     if not seen["is_decided"]:
         parts.append("Which system is the cheapest is not resolved.")
     if seen["without_price"]:

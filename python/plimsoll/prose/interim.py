@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def interim_lines(
-    found: Sequence[Interim],
+    interims: Sequence[Interim],
     equal_within: float,
     *,
     is_duet: bool = False,
@@ -29,16 +29,21 @@ def interim_lines(
     """One line for each question of which something is known; disturbed ones first.
 
     Args:
-        found: What is known.
+        interims: What is known.
         equal_within: Share within which two systems count as equal.
         is_duet: Repetitions are rounds.
         disturbed: Questions whose two systems met unlike conditions so far: no winner is named.
     """
     noun = repeat_noun(is_duet=is_duet)
-    known = [one for one in found if one.interval is not None]
-    withheld = (_disturbed(one.question, disturbed[one.question]) for one in known if one.question in disturbed)
-    rest = [one for one in known if one.question not in disturbed]
-    return (*withheld, *(_line(one, one.interval, equal_within, noun) for one in rest if one.interval is not None))
+    known = [interim for interim in interims if interim.interval is not None]
+    withheld = (
+        _disturbed(interim.question, disturbed[interim.question]) for interim in known if interim.question in disturbed
+    )
+    rest = [interim for interim in known if interim.question not in disturbed]
+    return (
+        *withheld,
+        *(_line(interim, interim.interval, equal_within, noun) for interim in rest if interim.interval is not None),
+    )
 
 
 def _disturbed(asked: Question, met: UnlikeConditions) -> str:

@@ -74,12 +74,12 @@ def vague_once(texts: Sequence[str]) -> tuple[str, ...]:
     """
     counts = {words: sum(text.count(words) for text in texts) for words in sorted(VAGUE_WORDS)}
     marks = dict(zip((words for words, count in counts.items() if count > 1), VAGUE_MARKS, strict=False))
-    found = list(texts)
+    marked = list(texts)
     for words, mark in marks.items():
-        first = next(index for index, text in enumerate(found) if words in text)
-        found = [text.replace(words, mark) for text in found]
-        found[first] = found[first].replace(mark, f"{mark} {words}", 1)
-    return tuple(found)
+        first = next(index for index, text in enumerate(marked) if words in text)
+        marked = [text.replace(words, mark) for text in marked]
+        marked[first] = marked[first].replace(mark, f"{mark} {words}", 1)
+    return tuple(marked)
 
 
 def confidence(bounds: Bounds) -> str:
@@ -176,14 +176,14 @@ def factor_words(
     text = ""
     if factors:
         pairs = [
-            f"{factor_name(name)} ({factor_value(name, one)} against {factor_value(name, other)})"
-            for name, one, other in factors
+            f"{factor_name(name)} ({factor_value(name, value)} against {factor_value(name, other)})"
+            for name, value, other in factors
         ]
         text = f" They differ in {listed(pairs)}."
         text += " These trials cannot separate the effects of these factors." if len(factors) > 1 else ""
     if one_sided:
         known = listed(
-            [f"{factor_name(name)} ({factor_value(name, one or other or '')})" for name, one, other in one_sided]
+            [f"{factor_name(name)} ({factor_value(name, value or other or '')})" for name, value, other in one_sided]
         )
         text += f" Known for only one of them, so it may also differ: {known}."
     return text
@@ -233,8 +233,8 @@ def shorter(name: str, beside: str) -> str:
     >>> shorter("sync_binlog=1", "sync_binlog=0"), shorter("new", "old"), shorter("a=1, b=1", "a=2, b=2")
     ('=1', 'new', 'a=1, b=1')
     """
-    own, equals, value = name.partition("=")
-    is_one_setting = equals and "=" not in value and beside.count("=") == 1 and beside.startswith(f"{own}=")
+    setting, equals, value = name.partition("=")
+    is_one_setting = equals and "=" not in value and beside.count("=") == 1 and beside.startswith(f"{setting}=")
     return f"={value}" if is_one_setting else name
 
 

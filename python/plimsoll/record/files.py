@@ -128,10 +128,10 @@ def check_bytes(path: Path, mark: FileMark) -> None:
     """
     check_size(path, mark)
     try:
-        found = mark_of_file(path)
+        current = mark_of_file(path)
     except OSError as error:
         raise unreadable(path, error) from error
-    if found != mark:
+    if current != mark:
         raise _changed(path)
 
 
@@ -343,4 +343,4 @@ def _entries(recording: Path, folder: Path) -> Iterator[tuple[str, os.stat_resul
 
 def _is_text(name: str) -> bool:
     """Whether a name can stand in a document: those that are no UTF-8 cannot."""
-    return not any("\ud800" <= one <= "\udfff" for one in name)
+    return not any("\ud800" <= character <= "\udfff" for character in name)

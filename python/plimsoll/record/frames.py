@@ -180,8 +180,8 @@ def _rows_of(content: bytes, measures: Collection[str]) -> pl.DataFrame:
     rows = pl.scan_parquet(io.BytesIO(content))
     if len(runs) > len(measures):  # an older file
         return rows.filter(pl.col("measure").is_in(list(measures))).collect()
-    found = [rows.slice(begin, end - begin).collect() for begin, end in runs]
-    return pl.concat(found) if found else rows.head(0).collect()
+    slices = [rows.slice(begin, end - begin).collect() for begin, end in runs]
+    return pl.concat(slices) if slices else rows.head(0).collect()
 
 
 def _with_later_columns(name: str, frame: pl.DataFrame) -> pl.DataFrame:
@@ -198,10 +198,10 @@ def _later(table: dict[str, pl.DataType]) -> list[str]:
 
 def _table_fault(name: str, frame: pl.DataFrame) -> str | None:
     """What keeps a frame from being the table of that name; None when nothing does."""
-    expected, found = TABLES[name], frame.schema
-    if found.keys() != expected.keys():
-        return f"columns must be {', '.join(expected)}; are {', '.join(found)}"
-    wrong = [f"{name} is {found[name]}, must be {kind}" for name, kind in expected.items() if found[name] != kind]
+    expected, actual = TABLES[name], frame.schema
+    if actual.keys() != expected.keys():
+        return f"columns must be {', '.join(expected)}; are {', '.join(actual)}"
+    wrong = [f"{name} is {actual[name]}, must be {kind}" for name, kind in expected.items() if actual[name] != kind]
     if wrong:
         return f"wrong types: {'; '.join(wrong)}"
     later = _later(expected)

@@ -55,8 +55,8 @@ def bucket_of_ns(duration_ns: NDArray[np.int64]) -> NDArray[np.int64]:
     for shift in range(1, 32):
         octave[(duration_ns >> shift) >= HALF_SUB_BUCKETS] = shift
     index = (duration_ns >> octave) + octave * HALF_SUB_BUCKETS
-    found: NDArray[np.int64] = np.minimum(index, BUCKET_COUNT - 1)
-    return found
+    bucket: NDArray[np.int64] = np.minimum(index, BUCKET_COUNT - 1)
+    return bucket
 
 
 MEASURES = ("response", "service", "pool_wait", "dispatch_delay")

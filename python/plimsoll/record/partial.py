@@ -281,10 +281,10 @@ def _without_silent(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 def _os_error(error: pl.exceptions.PolarsError) -> OSError:
     """What the operating system said to polars."""
-    found = re.search(r"\(os error (\d+)\)", str(error))
-    if found is None:
+    match = re.search(r"\(os error (\d+)\)", str(error))
+    if match is None:
         raise error
-    return OSError(int(found[1]), os.strerror(int(found[1])))
+    return OSError(int(match[1]), os.strerror(int(match[1])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +315,8 @@ def recover(study: Path) -> tuple[Recovered, ...]:
         return ()
     with storing(folder):
         _put_back(folder)
-        found = [_recovered(path) for path in sorted(folder.glob(f"{PREFIX}*"))]
-    return tuple(one for one in found if one is not None)
+        recovered = [_recovered(path) for path in sorted(folder.glob(f"{PREFIX}*"))]
+    return tuple(recording for recording in recovered if recording is not None)
 
 
 def _put_back(folder: Path) -> None:

@@ -116,12 +116,12 @@ class StorageRecord(Document):
 
     def find(self, test: StorageTest, queue_depth: int) -> StorageMeasurement | None:
         """A measurement that was made; None for one that was not."""
-        found = (
+        matching = (
             measurement
             for measurement in self.measurements
             if (measurement.test, measurement.queue_depth) == (test, queue_depth)
         )
-        return next(found, None)
+        return next(matching, None)
 
 
 class StorageDocument(Document):

@@ -231,8 +231,8 @@ def verdicts(study: Path) -> dict[str, Verdict | None]:
     """
     entries = list(_entries(study)) if study.is_dir() else []
     with ThreadPoolExecutor() as pool:
-        found = pool.map(lambda entry: verdict_of(entry[1]), entries)
-        return {trial_id: verdict for (trial_id, _), verdict in zip(entries, found, strict=True)}
+        judged = pool.map(lambda entry: verdict_of(entry[1]), entries)
+        return {trial_id: verdict for (trial_id, _), verdict in zip(entries, judged, strict=True)}
 
 
 def refuse_newer_study(study: Path) -> None:

@@ -58,8 +58,8 @@ class Search:
         machines: What the machine did in them, by their trial ids, as far as it is known; whoever runs them adds it.
     """
 
-    def __init__(self, settings: SearchSettings, told: Callable[[Searched], None], *, warm_up_s: float) -> None:
-        self._settings, self._told, self._warm_up_s = settings, told, warm_up_s
+    def __init__(self, settings: SearchSettings, report: Callable[[Searched], None], *, warm_up_s: float) -> None:
+        self._settings, self._told, self._warm_up_s = settings, report, warm_up_s
         self.runs: list[CapacityRun] = []
         self.machines: dict[str, MachineSeconds] = {}
 
@@ -74,12 +74,12 @@ class Search:
             NothingCompletedError: Nothing did in the whole sweep: that is a fault of the server, and no capacity.
         """
         empty: NothingCompletedError | None = None
-        while isinstance(found := next_step(self._settings, self.runs), Step):
+        while isinstance(decision := next_step(self._settings, self.runs), Step):
             try:
-                self.runs.append(execute(found))
+                self.runs.append(execute(decision))
             except NothingCompletedError as error:
                 empty = error
-                self.runs.append(nothing_completed(found, error.trial_id))
+                self.runs.append(nothing_completed(decision, error.trial_id))
             self.runs = [_left_out(run) for run in mark_disturbed(self.runs, self.machines)]
             low_tps, high_tps = bracket_of(self._settings, self.runs)
             self._told(
@@ -92,7 +92,7 @@ class Search:
             )
         if empty is not None and not any(run.throughput_tps for run in self.runs):
             raise empty
-        return found
+        return decision
 
     @property
     def so_far(self) -> Capacity:
@@ -143,8 +143,8 @@ def read_searches(folder: Path) -> tuple[SearchRecord, ...]:
     """
     cure = "remove it and run the same command again: the recordings are kept"
     version = ("capacity_format", CAPACITY_FORMAT)
-    found = read_kept(folder / CAPACITY_FILE, CapacityDocument, version=version, cure=cure)
-    return () if found is None else found.searches
+    document = read_kept(folder / CAPACITY_FILE, CapacityDocument, version=version, cure=cure)
+    return () if document is None else document.searches
 
 
 def keep_search(folder: Path, record: SearchRecord) -> None:
@@ -161,7 +161,7 @@ def keep_search(folder: Path, record: SearchRecord) -> None:
             raise
         _LOG.warning("%s", error)
         known = ()
-    others = {one.search_id: one for one in known} | {record.search_id: record}
+    others = {search.search_id: search for search in known} | {record.search_id: record}
     text = CapacityDocument(searches=tuple(others.values())).model_dump_json(indent=1)
     try:
         write_file(folder / CAPACITY_FILE, text.encode())

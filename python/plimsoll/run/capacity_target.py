@@ -72,16 +72,16 @@ class Told:
 class TargetSearch:
     """A search on one server."""
 
-    def __init__(self, base: SingleRun, wanted: RecordingWanted, settings: SearchSettings, told: Told) -> None:
+    def __init__(self, base: SingleRun, wanted: RecordingWanted, settings: SearchSettings, listener: Told) -> None:
         """Nothing runs yet.
 
         Args:
             base: What every run has in common; its connections, arrivals and duration are those of each step.
             wanted: Where the runs are recorded.
             settings: How the search goes.
-            told: Who is told what.
+            listener: Who is told what.
         """
-        self._base, self._wanted, self._settings, self._told = base, wanted, settings, told
+        self._base, self._wanted, self._settings, self._told = base, wanted, settings, listener
         self._search = Search(settings, self._searched, warm_up_s=base.warm_up_s)
         self._id = f"search-{time.time_ns():x}"
         self._names, self._is_finished = ("", ""), False
@@ -97,10 +97,10 @@ class TargetSearch:
         if self._base.managed is None:
             refuse_unfit(self._base.target, self._base.workload, max(self._settings.connections))
         self._told.begins(self.expected_s)
-        found = self._search.run(self._execute)
+        capacity = self._search.run(self._execute)
         self._is_finished = True
         self._keep()
-        return found
+        return capacity
 
     @property
     def so_far(self) -> Capacity:
@@ -127,11 +127,11 @@ class TargetSearch:
     @property
     def recordings(self) -> list[Recording]:
         """Of the runs so far, as far as they can be read."""
-        folder, found = recordings_folder(self._wanted.study), []
+        folder, readable = recordings_folder(self._wanted.study), []
         for run in self._search.runs:
             with suppress(RecordError):
-                found += [read_recording(folder / run.trial_id)] if run.trial_id else []
-        return found
+                readable += [read_recording(folder / run.trial_id)] if run.trial_id else []
+        return readable
 
     def _execute(self, step: Step) -> CapacityRun:
         self._told.step(step)
@@ -237,16 +237,16 @@ def system_of_study(
         SpecError: There is none of that name, or it is more than one server on this machine.
         TargetError, HostError: It cannot be had.
     """
-    found = next((one for one in spec.system if one.name == name), None)
-    if found is None:
+    system_spec = next((candidate for candidate in spec.system if candidate.name == name), None)
+    if system_spec is None:
         raise SpecError(f"--system: there is no {name!r} in the study; it has {', '.join(s.name for s in spec.system)}")
-    if (why := _why_not(found)) is not None:
+    if (why := _why_not(system_spec)) is not None:
         raise SpecError(f"--system: {name} {why}, which --confirm cannot start; start it, and name its --target")
     keeper = DataKeeper(
         driver=LocalDriver(), data_sets=data_sets(spec.workload), progress=progress,
-        changing=any(one.changes_row_count for one in spec.workload),
+        changing=any(workload.changes_row_count for workload in spec.workload),
     )  # fmt: skip
-    system = open_system(found, keeper, Machines(folder, lambda _place, _reason: None), resets=False)
+    system = open_system(system_spec, keeper, Machines(folder, lambda _place, _reason: None), resets=False)
     try:
         system.start()
         yield system.instances[0]

@@ -84,9 +84,9 @@ def _servers() -> Iterator[Check]:
             )
 
 
-def _judged(name: str, found: str, facts: Readiness, *judges: ReadinessCheck) -> Check:
+def _judged(name: str, observed: str, facts: Readiness, *judges: ReadinessCheck) -> Check:
     doubts: list[Doubt] = [doubt for judge in judges for doubt in judge(facts)]
-    return Check(name=name, found=found, findings=tuple(in_words(doubt) for doubt in doubts))
+    return Check(name=name, found=observed, findings=tuple(in_words(doubt) for doubt in doubts))
 
 
 def _of_machine(facts: Readiness) -> Iterator[Check]:
@@ -106,8 +106,8 @@ def _of_machine(facts: Readiness) -> Iterator[Check]:
     yield _judged("other load", busy, facts, machine.other_load, machine.steal)
     yield _judged("memory", _memory(host), facts, machine.swap, machine.huge_pages)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    found = "unlimited" if hard == resource.RLIM_INFINITY else f"{hard:,}"
-    yield _judged("open files", found, facts, machine.open_files)
+    file_limit = "unlimited" if hard == resource.RLIM_INFINITY else f"{hard:,}"
+    yield _judged("open files", file_limit, facts, machine.open_files)
 
 
 def physical_cpus(host: HostFacts, moment: Moment | None) -> Check:
@@ -163,13 +163,13 @@ def _pressure(host: HostFacts) -> Check:
 
 def _storage(facts: Readiness) -> Iterator[Check]:
     """Free space by file system."""
-    told: set[str] = set()
-    for one in facts.storage:
-        device = one.device or one.file_system or "an unknown device"
-        if device not in told:
-            told.add(device)
-            alone = Readiness(storage=(one,))
-            free = f"{format_bytes(one.free_bytes or 0)} free in {one.path} on {device}"
+    seen_devices: set[str] = set()
+    for storage in facts.storage:
+        device = storage.device or storage.file_system or "an unknown device"
+        if device not in seen_devices:
+            seen_devices.add(device)
+            alone = Readiness(storage=(storage,))
+            free = f"{format_bytes(storage.free_bytes or 0)} free in {storage.path} on {device}"
             yield _judged("free space", free, alone, machine.free_space)
 
 
@@ -178,14 +178,14 @@ def _flush(folder: Path) -> Check:
         times = measure_flush(folder)
     except HostError as error:
         return Check(name="flush", found="cannot be timed", advice=str(error))
-    found = f"{format_ms(times.ms_median)} for a small write that must be durable, in {folder}"
+    timing = f"{format_ms(times.ms_median)} for a small write that must be durable, in {folder}"
     if times.ms_median < FLUSH_MS_OF_A_DEVICE:
         return Check(
             name="flush",
-            found=found,
+            found=timing,
             advice="No device is that fast: flushes are probably not durable here. Choose another data_dir.",
         )
-    return Check(name="flush", found=found)
+    return Check(name="flush", found=timing)
 
 
 def _of_server(facts: Readiness) -> Iterator[Check]:
@@ -198,8 +198,8 @@ def _of_server(facts: Readiness) -> Iterator[Check]:
     redo = redo_bytes(variables)
     yield _judged("redo log", "unknown" if redo is None else format_bytes(redo), facts, servers.small_redo_log)
     yield _judged("durability", _durability(server), facts, servers.durability)
-    found = ", ".join(f"{name} {variables[name]}" for name in _LIMITS if name in variables)
-    yield Check(name="limits of the server", found=found or "unknown")
+    limits = ", ".join(f"{name} {variables[name]}" for name in _LIMITS if name in variables)
+    yield Check(name="limits of the server", found=limits or "unknown")
     places = [placement for placement in facts.placements if placement.shared_cpus]
     where = "share CPUs" if places else "apart" if facts.placements else "not on this machine, or not shown"
     yield _judged("client and server", where, facts, machine.shared_cpus)
@@ -214,10 +214,10 @@ def _bytes_of(text: str | None) -> str:
 
 
 def _durability(server: InstanceFacts) -> str:
-    found = durability_of(server.variables)
-    return "unknown" if found is None else found.name
+    durability = durability_of(server.variables)
+    return "unknown" if durability is None else durability.name
 
 
-def findings_of(found: Iterable[Check]) -> tuple[ReadinessFinding, ...]:
+def findings_of(readiness_checks: Iterable[Check]) -> tuple[ReadinessFinding, ...]:
     """All findings of some checks."""
-    return tuple(finding for one in found for finding in one.findings)
+    return tuple(finding for check in readiness_checks for finding in check.findings)

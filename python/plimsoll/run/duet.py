@@ -315,14 +315,16 @@ class _Round:
     def _say(self) -> None:
         """Tells what all systems did in the last sweep, taken together."""
         last = [taken.interval for side in self._sides for taken in side.taken[-(len(self._sides) - 1) :]]
-        seconds = sum((one.to_ns - one.from_ns) / 1e9 for one in last)
+        seconds = sum((interval.to_ns - interval.from_ns) / 1e9 for interval in last)
         self._stage.log.say(
             IntervalEnded(
                 index=len(self._sides[0].taken) - 1,
                 state=self._sides[0].progressing.state,
-                throughput_tps=sum(one.completed for one in last) / max(seconds, 1e-9),
+                throughput_tps=sum(interval.completed for interval in last) / max(seconds, 1e-9),
                 response_ms_p99=response_ms_p99(last),
-                error_count=sum(error.count for one in last for group in one.groups for error in group.snapshot.errors),
+                error_count=sum(
+                    error.count for interval in last for group in interval.groups for error in group.snapshot.errors
+                ),
             )
         )
 
@@ -509,14 +511,17 @@ class TurnParts:
         if not {"lead", "counted", "drain"} <= parts.keys():
             return None
         named = set(instances)
-        own = {part: [group for one in found for group in _of(one, named)] for part, found in parts.items()}
-        counted, besides = parts["counted"][0], [*own["lead"], *own["drain"]]
-        groups = [_whole(group, own["drain"], besides) for group in own["counted"]]
+        side_groups = {
+            part: [group for interval in intervals for group in _of(interval, named)]
+            for part, intervals in parts.items()
+        }
+        counted, besides = parts["counted"][0], [*side_groups["lead"], *side_groups["drain"]]
+        groups = [_whole(group, side_groups["drain"], besides) for group in side_groups["counted"]]
         interval = counted.model_copy(update={"index": index, "turn": None, "groups": groups})
-        begun = self._begun(turn.side, own, (counted.to_ns - counted.from_ns) / 1e9)
-        completed = _sum(own["counted"], "completed")
+        begun = self._begun(turn.side, side_groups, (counted.to_ns - counted.from_ns) / 1e9)
+        completed = _sum(side_groups["counted"], "completed")
         completed_besides = _sum(besides, "completed")
-        failed = _sum([*own["counted"], *besides], "failed")
+        failed = _sum([*side_groups["counted"], *besides], "failed")
         row = {
             "interval": index,
             "pair": turn.pair,
@@ -532,22 +537,22 @@ class TurnParts:
             "begun": begun.count,
             "running_s": begun.running_s,
         }
-        dropped = _sum([*own["counted"], *besides], "dropped")
+        dropped = _sum([*side_groups["counted"], *besides], "dropped")
         return TurnTaken(turn=turn, interval=interval, row=row, ended=completed + completed_besides + failed + dropped)
 
-    def _begun(self, side: int, own: Mapping[str, Sequence[GroupInterval]], counted_s: float) -> Begun:
+    def _begun(self, side: int, side_groups: Mapping[str, Sequence[GroupInterval]], counted_s: float) -> Begun:
         """What began in the counted part; the response times of the whole turn are remembered."""
         response_times = self._response_times[side]
-        response_times.add(_response_times([*own["lead"], *own["counted"], *own["drain"]]))
-        ended = [*own["counted"], *own["drain"]]
+        response_times.add(_response_times([*side_groups["lead"], *side_groups["counted"], *side_groups["drain"]]))
+        ended = [*side_groups["counted"], *side_groups["drain"]]
         turn = TurnEnds(
             counted_s=counted_s,
-            connections=sum(group.connected_count for group in own["counted"]),
+            connections=sum(group.connected_count for group in side_groups["counted"]),
             completed=_sum(ended, "completed"),
             failed=_sum(ended, "failed"),
-            ages_before=_ages(own["lead"]),
-            ages_after=_ages(own["counted"]),
-            drained=_response_times(own["drain"]),
+            ages_before=_ages(side_groups["lead"]),
+            ages_after=_ages(side_groups["counted"]),
+            drained=_response_times(side_groups["drain"]),
         )
         return begun_in(turn, response_times)
 

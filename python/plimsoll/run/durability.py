@@ -60,9 +60,9 @@ def device_fault(base_dir: Path) -> str | None:
         done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
     if done.returncode == 0:
         return None
-    said = done.stderr.strip().rpartition(": ")[2] or f"exit code {done.returncode}"
+    reason = done.stderr.strip().rpartition(": ")[2] or f"exit code {done.returncode}"
     return (
-        f"--fault: power loss needs a file system of Plimsoll's own, and this machine does not allow one ({said});"
+        f"--fault: power loss needs a file system of Plimsoll's own, and this machine does not allow one ({reason});"
         " run as root on a machine with /dev/fuse (in a container: --device /dev/fuse --cap-add SYS_ADMIN), or choose"
         " --fault kill"
     )
@@ -197,17 +197,17 @@ class DurabilityTest:
         begin_s, recovery_s, failure = time.monotonic(), None, None
         acknowledged = ledger.acknowledged
         all_ms = (fault_ns - min(acknowledged.values())) / 1e6
-        found = Search(lost=len(acknowledged), lost_ms=all_ms, torn=0, foreign=0)
+        search = Search(lost=len(acknowledged), lost_ms=all_ms, torn=0, foreign=0)
         try:
             server.start(limit_s=_RECOVERY_LIMIT_S)
             recovery_s = time.monotonic() - begin_s
             with connect(server.socket_target) as control:
                 tables, counters = read_ledger_tables(control)
-            found = searched(ledger, tables, counters, seed=seed, fault_ns=fault_ns)
+            search = searched(ledger, tables, counters, seed=seed, fault_ns=fault_ns)
         except TargetError as error:
             failure = "\n".join(printable(line)[:_LINE_MAX] for line in str(error).splitlines())
         server.kill()
-        return FaultOutcome.model_validate({**fixed, **asdict(found), "recovery_s": recovery_s, "failure": failure})
+        return FaultOutcome.model_validate({**fixed, **asdict(search), "recovery_s": recovery_s, "failure": failure})
 
     def _device_words(self, server: ManagedServer, ratio: float, index: int) -> tuple[str, ...]:
         """What the server is started through: nothing where it alone is killed."""

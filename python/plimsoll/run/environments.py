@@ -90,8 +90,8 @@ class Switcher:
         hook = self._spec.study.hooks.switch
         if hook is None or environment is None or environment == self._current:
             return
-        own = [system for system in self._spec.system if system.environment == environment]
-        hosts_there = {system.host for system in own}
+        systems_there = [system for system in self._spec.system if system.environment == environment]
+        hosts_there = {system.host for system in systems_there}
         self.hosts.leave(system for system in self._spec.system if system.host not in hosts_there)
         self._current = None  # unknown while it is switched
         kept, fault = run_hook(self.place, "switch", hook, _told(environment))
@@ -103,7 +103,7 @@ class Switcher:
                 f"hook switch: succeeded, but the check of the environment {environment!r} does not find it"
             )
         try:
-            self.hosts.return_to(own, hook.limit)
+            self.hosts.return_to(systems_there, hook.limit)
         except HostError as error:
             raise HookError(f"hook switch: succeeded, but a host of the environment is not there: {error}") from None
         self._current = environment
@@ -115,16 +115,16 @@ def is_there(spec: StudySpec, environment: str, place: HookPlace) -> bool:
     Raises:
         HookError: The check ended otherwise than with exit code 0 or 1.
     """
-    found = spec.environment.get(environment)
-    if found is None or found.check is None:
+    environment_spec = spec.environment.get(environment)
+    if environment_spec is None or environment_spec.check is None:
         return True
-    kept, fault = run_hook(place, "check", found.check, _told(environment))
+    kept, fault = run_hook(place, "check", environment_spec.check, _told(environment))
     if fault is not None and not _says_no(kept.record):
         raise HookError(f"environment {environment!r}: {fault}")
     return fault is None
 
 
-def current_environment(spec: StudySpec, said: str | None, place: HookPlace) -> str | None:
+def current_environment(spec: StudySpec, stated: str | None, place: HookPlace) -> str | None:
     """The environment that is there, by what the user said, or by the checks; None where none is switched by hand.
 
     Raises:
@@ -132,29 +132,29 @@ def current_environment(spec: StudySpec, said: str | None, place: HookPlace) -> 
         HookError: A check failed, or does not find what the user said.
     """
     names = spec.environments
-    if said is not None and said not in names:
+    if stated is not None and stated not in names:
         known = f"it has {', '.join(names)}" if names else "its systems name none"
-        raise SpecError(f"--environment: {said!r} is no environment of the study; {known}")
+        raise SpecError(f"--environment: {stated!r} is no environment of the study; {known}")
     if spec.study.switch != "hand":
-        if said is not None:
+        if stated is not None:
             raise SpecError('--environment: is for studies with switch = "hand"; leave it out')
         return None
-    if said is not None:
-        if not is_there(spec, said, place):
-            raise HookError(f"environment {said!r}: its check does not find it; switch to it first")
-        return said
+    if stated is not None:
+        if not is_there(spec, stated, place):
+            raise HookError(f"environment {stated!r}: its check does not find it; switch to it first")
+        return stated
     checked = [name for name in names if name in spec.environment and spec.environment[name].check is not None]
-    found = [name for name in checked if is_there(spec, name, place)]
-    if len(found) == 1:
-        return found[0]
-    seen = f"the checks find {' and '.join(found) or 'none of them'}" if checked else "none has a check"
+    present = [name for name in checked if is_there(spec, name, place)]
+    if len(present) == 1:
+        return present[0]
+    seen = f"the checks find {' and '.join(present) or 'none of them'}" if checked else "none has a check"
     options = " or ".join(f"--environment {name!r}" if " " in name else f"--environment {name}" for name in names)
     raise SpecError(f"which environment is there is not known: {seen}. Say {options}")
 
 
-def turn_now(spec: StudySpec, planned: PlannedStudy, folder: Path, place: HookPlace, said: str | None) -> Turn | None:
+def turn_now(spec: StudySpec, planned: PlannedStudy, folder: Path, place: HookPlace, stated: str | None) -> Turn | None:
     """What runs now where environments are switched by hand; None in other studies. Raises as `current_environment`."""
-    environment = current_environment(spec, said, place)
+    environment = current_environment(spec, stated, place)
     return None if environment is None else turn_by_hand(spec, planned, folder, environment)
 
 
@@ -168,17 +168,19 @@ def turn_by_hand(spec: StudySpec, planned: PlannedStudy, folder: Path, environme
     missing = planned.missing
     if not missing:
         return Turn(environment, (), None)
-    number = min(round_of(spec, one.repetition) for one in missing)
-    own = [one for one in missing if of[one.system] == environment and round_of(spec, one.repetition) == number]
+    number = min(round_of(spec, trial.repetition) for trial in missing)
+    block = [
+        trial for trial in missing if of[trial.system] == environment and round_of(spec, trial.repetition) == number
+    ]
     begun = any(
         trial.trial_id in planned.recorded
         for trial in planned.plan.trials
         if round_of(spec, trial.repetition) == number
     )
     if number > 0 and not begun and _measured_last(folder) == environment and len(spec.environments) > 1:
-        own = []
-    left = [one for one in missing if one not in own]
-    return Turn(environment, tuple(own), next(_following(spec, left, environment), None))
+        block = []
+    left = [trial for trial in missing if trial not in block]
+    return Turn(environment, tuple(block), next(_following(spec, left, environment), None))
 
 
 def _following(spec: StudySpec, left: list[PlannedTrial], environment: str) -> Iterator[str]:
@@ -188,7 +190,7 @@ def _following(spec: StudySpec, left: list[PlannedTrial], environment: str) -> I
     """
     of = {system.name: system.environment or "" for system in spec.system}
     order = list(spec.environments)
-    places = {(round_of(spec, one.repetition), order.index(of[one.system])) for one in left}
+    places = {(round_of(spec, trial.repetition), order.index(of[trial.system])) for trial in left}
     named = [order[place] for _, place in sorted(places)]
     yield from (name for name in named if name != environment)
     yield from (name for name in named if name == environment)
@@ -196,7 +198,7 @@ def _following(spec: StudySpec, left: list[PlannedTrial], environment: str) -> I
 
 def _measured_last(folder: Path) -> str | None:
     """The environment of the trial that began last, of all recordings of a folder."""
-    last = max(each_recording(folder), key=lambda one: began_unix_s(one.trial), default=None)
+    last = max(each_recording(folder), key=lambda recording: began_unix_s(recording.trial), default=None)
     return None if last is None else last.trial.system.environment
 
 

@@ -149,12 +149,12 @@ class Execution:
         )
 
     def _table_options(self, system: str) -> TableOptions:
-        servers = {one.name: one.server for one in self._spec.system}
+        servers = {system_spec.name: system_spec.server for system_spec in self._spec.system}
         return server.made_with(server.server_options) if (server := servers[system]) is not None else AS_USUAL
 
     def _rows_may_differ(self, system: str) -> bool:
         """Whether a check takes any number of rows: workloads, or those of an earlier study, insert or delete."""
-        servers = {one.name: one.server for one in self._spec.system}
+        servers = {system_spec.name: system_spec.server for system_spec in self._spec.system}
         is_aged = (server := servers[system]) is not None and server.aged_data is not None
         return is_aged or any(workload.changes_row_count for workload in self._spec.workload)
 
@@ -230,7 +230,7 @@ class Execution:
             limit_s=self.budget.share_s(sharing, self.plan.estimates.trial_s - AUTO_DURATION_S),
             system_count=len(self._spec.system),
             hooks=self._systems.hooks(planned.system),
-            reads=next(one.reads for one in self._spec.system if one.name == planned.system),
+            reads=next(system_spec.reads for system_spec in self._spec.system if system_spec.name == planned.system),
         )
 
     def _position(self, planned: PlannedTrial) -> int:
@@ -316,9 +316,9 @@ class RunningSystems:
                 it is there.
             say: Is told of a host that is waited for.
         """
-        self._specs = {one.name: one for one in spec.system}
+        self._specs = {system.name: system for system in spec.system}
         self._open_one, self._looked = open_one, looked
-        self._hooks = {one.name: SystemHooks(switcher.place, one) for one in spec.system}
+        self._hooks = {system.name: SystemHooks(switcher.place, system) for system in spec.system}
         self._switcher, self._say = switcher, say
         self._opened: dict[str, System] = {}
         self._maybe_up = [name for name, hooks in self._hooks.items() if hooks.has("stop")]

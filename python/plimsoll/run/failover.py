@@ -108,10 +108,10 @@ class FailoverTest:
         """
         spec = self._spec
         flavour = find_server(self._server_name).flavour
-        own = set(dialect(flavour).options(1, is_semisync=True)) & spec.options.keys()
-        if own:
+        reserved = set(dialect(flavour).options(1, is_semisync=True)) & spec.options.keys()
+        if reserved:
             raise SpecError(
-                *(f"--option {name}: replication needs its own value; leave it out" for name in sorted(own))
+                *(f"--option {name}: replication needs its own value; leave it out" for name in sorted(reserved))
             )
         if faults := spec.faults_found(is_mariadb=flavour.name is FlavourName.MARIADB):
             raise SpecError(*faults)
@@ -166,8 +166,8 @@ class FailoverTest:
             load.finish()
             ledger = read_ledger(load.read())
             tables, counters = read_ledger_tables(links.control(promotion.name))
-        found = searched(ledger, tables, counters, seed=seed, fault_ns=instants.fault_ns)
-        return failover_outcome(ledger, instants, promotion, found)
+        search = searched(ledger, tables, counters, seed=seed, fault_ns=instants.fault_ns)
+        return failover_outcome(ledger, instants, promotion, search)
 
     def _fail_over(self, links: Links, load: LedgerLoad, source: str) -> tuple[Instants, Promotion]:
         """From the kill to the first transaction on the new source.
@@ -232,10 +232,10 @@ def chosen(links: Links, hook: HookSpec | None, source: str) -> tuple[str, tuple
         TargetError: A replica does not answer.
     """
     statuses = links.statuses()
-    name = max(statuses, key=lambda status: statuses[status].received)  # of equals the first
+    name = max(statuses, key=lambda replica: statuses[replica].received)  # of equals the first
     if hook is not None:
         name = _chosen_by_hook(links, hook, source, statuses)
-    return name, tuple(status for status in statuses if statuses[status].received > statuses[name].received)
+    return name, tuple(replica for replica in statuses if statuses[replica].received > statuses[name].received)
 
 
 def promoted(links: Links, name: str) -> int:
@@ -254,11 +254,11 @@ def turned_round(links: Links, name: str, ahead: tuple[str, ...]) -> Promotion:
 
 
 def _chosen_by_hook(links: Links, hook: HookSpec, source: str, statuses: Mapping[str, ReplicaStatus]) -> str:
-    told = {"PLIMSOLL_SOURCE": source, "PLIMSOLL_REPLICAS": " ".join(statuses)}
-    told["PLIMSOLL_REPLICA_STATUS"] = json.dumps(
+    variables = {"PLIMSOLL_SOURCE": source, "PLIMSOLL_REPLICAS": " ".join(statuses)}
+    variables["PLIMSOLL_REPLICA_STATUS"] = json.dumps(
         {name: _told(links, name, status) for name, status in statuses.items()}
     )
-    kept, fault = run_hook(HookPlace(study="failover", folder=Path.cwd()), "promote", hook, told)
+    kept, fault = run_hook(HookPlace(study="failover", folder=Path.cwd()), "promote", hook, variables)
     if fault is not None:
         raise HookError(f"{fault}. No replica was promoted")
     lines = [line.strip() for line in kept.text.splitlines() if line.strip()]
@@ -421,13 +421,13 @@ class Links:
 
     def statuses(self) -> dict[str, ReplicaStatus]:
         """What each replica says of itself. Raises TargetError where one does not answer, or is no replica."""
-        found = {}
+        by_replica = {}
         for name in self._replicas:
             status = replica_status(self.controls[name])
             if status is None:
                 raise TargetError(f"{name}: is no replica any more")
-            found[name] = status
-        return found
+            by_replica[name] = status
+        return by_replica
 
     def server(self, name: str) -> ManagedServer:
         """A server by its name."""
@@ -449,8 +449,8 @@ class Links:
         """
         others = [replica for replica in self._replicas if replica != name]
         not_following = [
-            NotFollowing(name=one, reason=f"it has transactions that {name} lacks; it must be made again")
-            for one in ahead
+            NotFollowing(name=replica, reason=f"it has transactions that {name} lacks; it must be made again")
+            for replica in ahead
         ]
         following = 0
         for other in others:

@@ -112,7 +112,7 @@ def check_learned(folder: LearnedFolder, check: Check, watcher: Watcher) -> Fide
             if outcome.verdict is Verdict.FAILED:
                 raise TargetError(outcome.reason or "")
             control.rows("SET GLOBAL slow_query_log = OFF")
-        found = _read(path, folder, check, watcher)
+        run = _read(path, folder, check, watcher)
     conditions = CheckConditions(
         checked_unix_s=int(time.time()),
         server=version,
@@ -122,7 +122,7 @@ def check_learned(folder: LearnedFolder, check: Check, watcher: Watcher) -> Fide
         duration_s=check.duration_s,
         warm_up_s=check.warm_up_s,
     )
-    return fidelity_of(folder.load, found, conditions)
+    return fidelity_of(folder.load, run, conditions)
 
 
 def _run_of(folder: LearnedFolder, check: Check, server: Instance) -> SingleRun:
@@ -155,9 +155,9 @@ def _kind(flavour: str, variables: Mapping[str, str]) -> str:
 
 def _read(path: Path, folder: LearnedFolder, check: Check, watcher: Watcher) -> ModelRun:
     with read_logs([str(path)], form="slow", work_dir=check.work_dir, progress=watcher.reads) as log:
-        found = model_run(log, folder.load.statements, warm_up_s=check.warm_up_s)
-    if not found.counts:
+        run = model_run(log, folder.load.statements, warm_up_s=check.warm_up_s)
+    if not run.counts:
         raise TargetError(
             f"the log of the server that ran the workload has none of its statements; it read {path.name}"
         )
-    return found
+    return run

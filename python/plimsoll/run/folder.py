@@ -114,7 +114,9 @@ class OpenedStudy:
         if (pointer := pointer_text(folder, self._file)) is not None:
             _replace(folder / POINTER_FILE, pointer)
         _replace(folder / PLAN_FILE, plan.model_dump_json(indent=1))
-        if files := {one.file: one.text for one in self._spec.workload if isinstance(one, StatementsSpec)}:
+        if files := {
+            workload.file: workload.text for workload in self._spec.workload if isinstance(workload, StatementsSpec)
+        }:
             _replace(folder / WORKLOADS_FILE, json.dumps(files, indent=1))
 
 
@@ -151,18 +153,18 @@ def known_former_ids(folder: Path, recorded: Iterable[str]) -> dict[str, str]:
     Raises:
         NewerFormatError: A newer Plimsoll wrote the plan.
     """
-    found: dict[str, str] = {}
+    former: dict[str, str] = {}
     with contextlib.suppress(SpecError):
         if (folder / STUDY_FILE).exists():
             ids = set(recorded)
-            found = {new: old for new, old in former_ids(read_study(folder / STUDY_FILE)).items() if old in ids}
+            former = {new: old for new, old in former_ids(read_study(folder / STUDY_FILE)).items() if old in ids}
     try:
         plan = read_plan(folder)
     except NewerFormatError:
         raise
     except RecordError:
         plan = None  # it is written again
-    return found if plan is None else {**plan.former_ids, **found}
+    return former if plan is None else {**plan.former_ids, **former}
 
 
 def _text_of(file: Path, spec: StudySpec) -> str:
@@ -248,7 +250,7 @@ def pointer_text(folder: Path, file: Path) -> str | None:
     if file.absolute() == (folder / STUDY_FILE).absolute():
         return None
     path = os.path.relpath(file.absolute(), folder.absolute())
-    return None if any("\ud800" <= one <= "\udfff" for one in path) else path
+    return None if any("\ud800" <= character <= "\udfff" for character in path) else path
 
 
 def folder_of_file(folder: Path, file: Path) -> Path:
@@ -281,12 +283,12 @@ def current_spec(folder: Path) -> tuple[StudySpec | None, str | None]:
     if users is None or users.stat().st_mtime_ns <= copy.stat().st_mtime_ns:
         return spec, None
     try:
-        said = read_study(users)
+        user_spec = read_study(users)
     except SpecError as error:
         return spec, f"costs and objective are those of {copy}: {error.faults[0]}"
-    if said.study.name != spec.study.name:
+    if user_spec.study.name != spec.study.name:
         return spec, None
-    now = _with_what_may_change(spec, said)
+    now = _with_what_may_change(spec, user_spec)
     return now, None if now == spec else f"costs and objective are those of {users}, which was changed after the run"
 
 
@@ -299,11 +301,11 @@ def _users_file(folder: Path) -> Path | None:
         return None
 
 
-def _with_what_may_change(spec: StudySpec, study_spec: StudySpec) -> StudySpec:
-    costs = {one.name: {"cost_per_month": one.cost_per_month, "cost": one.cost} for one in study_spec.system}
+def _with_what_may_change(spec: StudySpec, user_spec: StudySpec) -> StudySpec:
+    costs = {system.name: {"cost_per_month": system.cost_per_month, "cost": system.cost} for system in user_spec.system}
     systems = tuple(system.model_copy(update=costs.get(system.name, {})) for system in spec.system)
     later = ("objective", "utilisation", "equal_within")
-    study = spec.study.model_copy(update={name: getattr(study_spec.study, name) for name in later})
+    study = spec.study.model_copy(update={name: getattr(user_spec.study, name) for name in later})
     return spec.model_copy(update={"system": systems, "study": study})
 
 
@@ -352,10 +354,10 @@ class HeldFolder:
         """
         held = os.fstat(self._folder)
         try:
-            found = self.path.stat()
+            current = self.path.stat()
         except OSError:
-            found = None
-        if found is not None and os.path.samestat(held, found):
+            current = None
+        if current is not None and os.path.samestat(held, current):
             return
         if held.st_nlink == 0:
             raise StorageError(

@@ -63,7 +63,7 @@ def run_hook(
     place: HookPlace,
     name: str,
     hook: HookSpec,
-    told: Mapping[str, str],
+    variables: Mapping[str, str],
     *,
     system: str | None = None,
     secrets: Mapping[str, str] | None = None,
@@ -75,7 +75,7 @@ def run_hook(
         place: Of the study.
         name: Of the hook.
         hook: What to run.
-        told: Variables that are added to the environment that Plimsoll itself has.
+        variables: Added to the environment that Plimsoll itself has.
         system: Whose it is; None for one of the whole study.
         secrets: Variables with passwords; their values are masked in its output.
         masked: What else is masked there.
@@ -88,7 +88,7 @@ def run_hook(
     """
     place.say(HookBegan(hook=name, system=system, limit_s=hook.limit))
     secrets, output, began_unix_s = secrets or {}, HookOutput(), time.time()
-    environment = {**os.environ, **secrets, "PLIMSOLL_STUDY": place.study, "PLIMSOLL_HOOK": name, **told}
+    environment = {**os.environ, **secrets, "PLIMSOLL_STUDY": place.study, "PLIMSOLL_HOOK": name, **variables}
     end = run_to_end(hook, place.folder, environment, output)
     text = output.text((*secrets.values(), *masked))
     fault = _fault(name, system, hook, end)
@@ -177,12 +177,12 @@ class SystemHooks:
         hook = self.spec.written.get(name)
         if hook is None:
             return
-        told = {**told_of_system(self.system), **self._told, **more}
+        variables = {**told_of_system(self.system), **self._told, **more}
         kept, fault = run_hook(
             self.place,
             name,
             hook,
-            told,
+            variables,
             system=self.system.name,
             secrets=known_secret(self.system.password_env),
             masked=self.masked,
@@ -207,18 +207,18 @@ def told_of_system(system: SystemSpec) -> dict[str, str]:
 
     A factor's variable is its name in upper case, with `_` in the place of all but letters and digits.
     """
-    told = {"PLIMSOLL_SYSTEM": system.name}
+    variables = {"PLIMSOLL_SYSTEM": system.name}
     if system.environment is not None:
-        told["PLIMSOLL_ENVIRONMENT"] = system.environment
+        variables["PLIMSOLL_ENVIRONMENT"] = system.environment
     if system.server is None:
         target = system.parsed_target()
-        told |= {"PLIMSOLL_TARGET_USER": target.user, "PLIMSOLL_TARGET_DATABASE": target.database}
+        variables |= {"PLIMSOLL_TARGET_USER": target.user, "PLIMSOLL_TARGET_DATABASE": target.database}
         if target.socket is not None:
-            told["PLIMSOLL_TARGET_SOCKET"] = str(target.socket)
+            variables["PLIMSOLL_TARGET_SOCKET"] = str(target.socket)
         else:
-            told |= {"PLIMSOLL_TARGET_HOST": target.host or "", "PLIMSOLL_TARGET_PORT": str(target.port)}
+            variables |= {"PLIMSOLL_TARGET_HOST": target.host or "", "PLIMSOLL_TARGET_PORT": str(target.port)}
     values = {**system.factor_values, **{name: parameter_text(value) for name, value in system.parameters.items()}}
-    return told | {
+    return variables | {
         f"PLIMSOLL_FACTOR_{re.sub(r'[^A-Z0-9]', '_', name.upper())}": value for name, value in values.items()
     }
 
@@ -421,7 +421,7 @@ class HookOutput:
         # Of a secret that was cut a part is left, which is not recognised: what may be one goes too. A character that
         # was cut is an escape of four for each of its bytes.
         edge = 4 * max((len(secret.encode()) for secret in secrets), default=0)
-        head, tail = (_masked(bytes(one), secrets) for one in (self._head, self._tail[-KEPT_BYTES:]))
+        head, tail = (_masked(bytes(part), secrets) for part in (self._head, self._tail[-KEPT_BYTES:]))
         left_out = format_bytes(self._count - 2 * KEPT_BYTES)
         return f"{_shown(head[: len(head) - edge])}\n[{left_out} left out]\n{_shown(tail[edge:])}"
 

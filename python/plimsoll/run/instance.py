@@ -102,22 +102,22 @@ def located(instance: Instance, control: ControlConnection) -> Instance:
     """
     variables, host = control.variables(), instance.host
     if host.is_here:
-        found = locate(control, variables)
+        locality = locate(control, variables)
     else:
-        found = host.call(find_listening, instance.target.port, variables.get("datadir", ""))
-        is_here = None if found.is_here is None else False
-        found = replace(found, is_here=is_here, reason=f"{found.reason} ({host.name})")
+        locality = host.call(find_listening, instance.target.port, variables.get("datadir", ""))
+        is_here = None if locality.is_here is None else False
+        locality = replace(locality, is_here=is_here, reason=f"{locality.reason} ({host.name})")
     storage = None
-    if found.data_dir is not None:
+    if locality.data_dir is not None:
         with contextlib.suppress(OSError):
-            storage = host.call(storage_facts, found.data_dir)
+            storage = host.call(storage_facts, locality.data_dir)
     return replace(
         instance,
-        is_here=found.is_here,
-        place=found.reason,
-        unwatched=found.unwatched,
-        pid=found.pid,
-        data_dir=found.data_dir,
+        is_here=locality.is_here,
+        place=locality.reason,
+        unwatched=locality.unwatched,
+        pid=locality.pid,
+        data_dir=locality.data_dir,
         storage=storage,
     )
 

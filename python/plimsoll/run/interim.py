@@ -47,13 +47,15 @@ class Interim:
         """
         if self._spec.study.is_until_decided:
             return
-        for base, system in combinations([one.name for one in self._spec.system], 2):
+        for base, system in combinations([system_spec.name for system_spec in self._spec.system], 2):
             rounds = list(self._rounds(of, base, system))
             if not rounds:
                 continue
-            found = estimate(rounds)
-            mean = float(np.mean([trimmed_mean(one) for one in rounds])) if found is None else found.log_ratio
-            width = None if found is None else found.variance.half_width()
+            estimated = estimate(rounds)
+            mean = (
+                float(np.mean([trimmed_mean(pairs) for pairs in rounds])) if estimated is None else estimated.log_ratio
+            )
+            width = None if estimated is None else estimated.variance.half_width()
             self._say(
                 of,
                 base,
@@ -67,10 +69,10 @@ class Interim:
     def _rounds(self, of: PlannedTrial, base: str, system: str) -> Iterator[Series]:
         """The pairs of each round that both completed."""
         cell = [trial for trial in self._plan.trials if (trial.workload, trial.level) == (of.workload, of.level)]
-        for repetition in sorted({one.repetition for one in cell}):
-            ids = {one.system: one.trial_id for one in cell if one.repetition == repetition}
+        for repetition in sorted({trial.repetition for trial in cell}):
+            ids = {trial.system: trial.trial_id for trial in cell if trial.repetition == repetition}
             both = [self._complete(ids[name]) for name in (base, system)]
-            tables = [None if one is None else one.turns() for one in both]
+            tables = [None if recording is None else recording.turns() for recording in both]
             if both[0] is None or both[1] is None or tables[0] is None or tables[1] is None:
                 continue
             pairs = log_ratios(

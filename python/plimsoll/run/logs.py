@@ -71,14 +71,14 @@ def read_logs(
         with log_inputs(names, folder) as inputs:
             plan = read_logs_line(
                 folder,
-                [(one.path, one.name) for one in inputs],
+                [(log_input.path, log_input.name) for log_input in inputs],
                 form=form,
                 time_zone_offset_s=time_zone_offset_s,
             )
             _run(plan, inputs, progress)
-        for one in inputs:
-            if one.fault is not None:
-                say(f"{_damage(one)}; what follows is missing")
+        for log_input in inputs:
+            if log_input.fault is not None:
+                say(f"{_damage(log_input)}; what follows is missing")
         log = open_event_log(folder)
         faults = (
             source.model_copy(update={"fault": read.fault}) for source, read in zip(log.sources, inputs, strict=True)
@@ -141,15 +141,16 @@ def _run(plan: dict[str, Any], inputs: Sequence[LogInput], progress: Callable[[P
                     case Done():
                         return
     except SpecError as error:
-        if damaged := [one for one in inputs if one.fault is not None]:
+        if damaged := [log_input for log_input in inputs if log_input.fault is not None]:
             raise DamagedInputError(*map(_damage, damaged), *error.lines) from error
         raise
     raise EngineBugError("plimsoll-engine read-logs ended without a last message")
 
 
 def _damage(log_input: LogInput) -> str:
-    assert log_input.fault is not None, "asked for damaged files only"
-    return f"{log_input.name}: is damaged or cut, noticed at line {log_input.fault.line:,} of its content: {log_input.fault.reason}"
+    fault = log_input.fault
+    assert fault is not None, "asked for damaged files only"
+    return f"{log_input.name}: is damaged or cut, noticed at line {fault.line:,} of its content: {fault.reason}"
 
 
 _CHUNK_BYTES = 1 << 20
@@ -194,8 +195,8 @@ def log_inputs(names: Sequence[str], folder: Path) -> Iterator[list[LogInput]]:
         pipe = folder / f"input-{number}"
         os.mkfifo(pipe, 0o600)
         pipes.append(pipe)
-        inputs.append(one := LogInput(name, pipe))
-        threading.Thread(target=_feed, args=(one, content), name=f"log-input-{number}", daemon=True).start()
+        inputs.append(log_input := LogInput(name, pipe))
+        threading.Thread(target=_feed, args=(log_input, content), name=f"log-input-{number}", daemon=True).start()
     try:
         yield inputs
     finally:
@@ -385,7 +386,7 @@ def _zstd(file: IO[bytes]) -> Iterator[bytes]:
         assert program.stderr is not None
         while chunk := program.stdout.read1(_CHUNK_BYTES):  # type: ignore[attr-defined]
             yield chunk
-        said = " ".join(program.stderr.read(_WORDS_MAX).decode(errors="replace").split())
+        stderr_text = " ".join(program.stderr.read(_WORDS_MAX).decode(errors="replace").split())
     if program.returncode != 0:
-        reason = said.removeprefix("zstd: ").removeprefix("/*stdin*\\").lstrip(" :")
+        reason = stderr_text.removeprefix("zstd: ").removeprefix("/*stdin*\\").lstrip(" :")
         raise DamagedContentError(reason or f"zstd ended with exit code {program.returncode}")

@@ -75,7 +75,7 @@ class PlannedStudy:
 def unplanned_count(plan: Plan, recorded: Iterable[str]) -> int:
     """How many recordings are neither of a planned trial nor of its repeat."""
     planned = {trial.trial_id for trial in plan.trials}
-    return sum(one.removesuffix(AGAIN) not in planned for one in recorded)
+    return sum(trial_id.removesuffix(AGAIN) not in planned for trial_id in recorded)
 
 
 def was_fitted(spec: StudySpec, folder: Path) -> bool:
@@ -117,9 +117,9 @@ def plan_study(spec: StudySpec, folder: Path | None = None, *, fit_budget: bool 
     spec = fitting.spec
     recorded, former = dict[str, Verdict](), dict[str, str]()
     if folder is not None and holds_study(folder, spec.study.name):
-        found = verdicts(folder)
-        recorded = {trial: verdict for trial, verdict in found.items() if verdict is not None}
-        former = known_former_ids(folder, found)
+        verdict_by_id = verdicts(folder)
+        recorded = {trial: verdict for trial, verdict in verdict_by_id.items() if verdict is not None}
+        former = known_former_ids(folder, verdict_by_id)
     plan = build_plan(spec, former).model_copy(update={"fitted": fitting.fitted})
     if plan.searches and folder is not None:
         plan = plan.model_copy(update={"trials": (*plan.trials, *_searched(plan, folder))})

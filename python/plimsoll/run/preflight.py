@@ -207,13 +207,13 @@ class StudyPreflight:
             SpecError, TargetError: A password is missing, or a server does not answer.
             HostError: Something is not fit, and strictness is wanted; all of it at once.
         """
-        found: list[ReadinessFinding] = []
+        findings: list[ReadinessFinding] = []
         for host, places in self._places(systems).items():
             facts = machine_readiness(places, demand_of(self._spec), host)
-            found += self._tell(facts, host=None if host.is_here else host.name)
+            findings += self._tell(facts, host=None if host.is_here else host.name)
         for system in systems:
-            found += self._tell(self._known_of(system), system=system.name)
-        self._refuse(found)
+            findings += self._tell(self._known_of(system), system=system.name)
+        self._refuse(findings)
 
     def judge_system(self, spec: SystemSpec, system: System, *, is_loaded: bool) -> None:
         """Looks at the servers of a system when they run for the first time, and when their data is there.
@@ -235,15 +235,15 @@ class StudyPreflight:
 
     def _places(self, systems: Iterable[SystemSpec]) -> dict[Host, dict[Path, None]]:
         """Where files will be, on this machine and on each host."""
-        found: dict[Host, dict[Path, None]] = {HERE: {self._folder: None}}
+        by_host: dict[Host, dict[Path, None]] = {HERE: {self._folder: None}}
         for system in systems:
             host = self._hosts.of(system)
-            of_host = found.setdefault(host, {})
+            of_host = by_host.setdefault(host, {})
             if (server := system.server) is not None:
                 of_host.update(dict.fromkeys(map(Path, server.folders)))
                 if server.data_dir is None:
                     of_host[host.call(default_base_dir)] = None
-        return found
+        return by_host
 
     def _known_of(self, system: SystemSpec) -> Readiness:
         """What is known of a system before the study starts anything."""
@@ -251,8 +251,8 @@ class StudyPreflight:
             return foreseen_readiness(self._spec, system, self._hosts.of(system))
         if not runs_already(self._spec, system):
             return Readiness()
-        host, found = self._hosts.of(system), named_targets(system)
-        first, *others = (target_instance(name, target, host) for name, target in found.items())
+        host, targets = self._hosts.of(system), named_targets(system)
+        first, *others = (target_instance(name, target, host) for name, target in targets.items())
         return self._seen_of(system, [first, *(replace(other, role="replica") for other in others)])
 
     def _seen_of(self, system: SystemSpec, instances: Sequence[Instance]) -> Readiness:
@@ -263,15 +263,15 @@ class StudyPreflight:
         self, facts: Readiness, *, system: str | None = None, host: str | None = None
     ) -> tuple[ReadinessFinding, ...]:
         """Tells what was not told of a system or a machine before; returns everything that was found."""
-        found = judged(facts)
-        if new := tuple(one.as_warning() for one in found if (system, host, one.code) not in self._told):
+        findings = judged(facts)
+        if new := tuple(finding.as_warning() for finding in findings if (system, host, finding.code) not in self._told):
             self._log.say(ReadinessJudged(system=system, host=host, findings=new))
-        self._told |= {(system, host, one.code) for one in found}
-        return found
+        self._told |= {(system, host, finding.code) for finding in findings}
+        return findings
 
-    def _refuse(self, found: Iterable[ReadinessFinding]) -> None:
+    def _refuse(self, findings: Iterable[ReadinessFinding]) -> None:
         if self._strict:
-            refuse_strictly(found)
+            refuse_strictly(findings)
 
 
 _CURE = (
@@ -291,7 +291,7 @@ class EqualMachines:
             history: What its systems were last measured on.
         """
         self._spec = spec
-        self._known = {name: one.environment for name, one in history.last.items()}
+        self._known = {name: trial.environment for name, trial in history.last.items()}
 
     def add(self, system: SystemSpec, host: Host) -> None:
         """Looks at the machine of a system's server, which is there; nothing where no environments are compared.
@@ -299,8 +299,8 @@ class EqualMachines:
         Raises:
             HostError: The host cannot be reached.
         """
-        if system.environment is not None and (found := foreseen_environment(system, host)) is not None:
-            self._known[system.name] = found
+        if system.environment is not None and (environment := foreseen_environment(system, host)) is not None:
+            self._known[system.name] = environment
 
     def refuse_unequal(self) -> None:
         """Refuses to compare machines with unequal CPUs or memory.
@@ -310,8 +310,8 @@ class EqualMachines:
         """
         compared = machines_of_environments(list(self._summaries()))
         if compared is not None and compared.differences:
-            told = differences_words((difference.what, difference.values) for difference in compared.differences)
-            raise HostError(f"the machines of the environments are not equal: {told}. {_CURE}")
+            words = differences_words((difference.what, difference.values) for difference in compared.differences)
+            raise HostError(f"the machines of the environments are not equal: {words}. {_CURE}")
 
     def _summaries(self) -> Iterable[SystemSummary]:
         for system in self._spec.system:
@@ -389,12 +389,12 @@ def look_at_machines(
     waiting = {system.name: system for system in spec.system if system not in here}
     in_order = [waiting[trial.system].environment for trial in todo if trial.system in waiting]
     for environment in reversed(dict.fromkeys(in_order)):  # the one that is measured first comes last: saves a switch
-        own = [system for system in waiting.values() if system.environment == environment]
+        systems_there = [system for system in waiting.values() if system.environment == environment]
         switcher.to(environment)
-        if faults := list(unfit_hosts(spec, hosts, own)):
+        if faults := list(unfit_hosts(spec, hosts, systems_there)):
             raise HostError("\n".join(map(str, faults)))
-        hosts.sweep(own)
-        preflight.judge_before(own)
-        for system in own:
+        hosts.sweep(systems_there)
+        preflight.judge_before(systems_there)
+        for system in systems_there:
             equal.add(system, hosts.of(system))
         equal.refuse_unequal()

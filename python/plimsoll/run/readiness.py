@@ -123,10 +123,10 @@ def servers_readiness(
         servers=tuple(_variables_of(instance) for instance in instances),
         demand=demand,
         placements=tuple(
-            found
+            placement
             for instance in instances
             if instance.is_here
-            if (found := shared_cpus_of(instance, client)) is not None
+            if (placement := shared_cpus_of(instance, client)) is not None
         ),
     )
 
@@ -329,5 +329,7 @@ def statements_of(workload: Workload) -> int:
 
 def _of_file(workload: StatementsSpec) -> int:
     """Each text of a statement with rows or lists is one of its own."""
-    statements = [one for each in workload.line()["transactions"] for one in each["statements"]]
+    statements = [
+        statement for transaction in workload.line()["transactions"] for statement in transaction["statements"]
+    ]
     return sum(max(len(statement["variants"]), 1) for statement in statements)

@@ -67,7 +67,7 @@ def replica_placements(
         topology: Of this machine.
         avoid: CPUs of the load generator: they are chosen last.
     """
-    own, count = server.each_replica, server.replicas
+    replica_spec, count = server.each_replica, server.replicas
     if not count:
         return ()
     (source,) = instance_placements(server, 1, topology, avoid)
@@ -81,8 +81,11 @@ def replica_placements(
             taken = source.cpus if index == 0 else parts[index - 1]
             left = replace(left, allowed=left.allowed - set(taken or ()))
             parts[index] = choose_cpus(wanted, left, avoid)
-    limits = share_of(own, 1)
-    return tuple(InstancePlacement(cpus=part, share=limits, scheduling=own.scheduling, nice=own.nice) for part in parts)
+    limits = share_of(replica_spec, 1)
+    return tuple(
+        InstancePlacement(cpus=part, share=limits, scheduling=replica_spec.scheduling, nice=replica_spec.nice)
+        for part in parts
+    )
 
 
 def replica_cpu_counts(server: ServerSpec) -> tuple[int, ...] | None:
@@ -135,8 +138,8 @@ class Replicas:
         return ManagedServer.create(name=name, spec=spec, machine=machine, flush=flush)
 
     def _wanted(self, server_id: int) -> ManagedSpec:
-        own = managed_spec(self._spec.each_replica)
-        return replace(own, derived={**own.derived, **replication_options(self._spec, server_id)})
+        managed = managed_spec(self._spec.each_replica)
+        return replace(managed, derived={**managed.derived, **replication_options(self._spec, server_id)})
 
     def seed(self, source: Server, *, from_saved: bool) -> None:
         """Gives them a copy of the data of the source; all servers are stopped.
@@ -278,7 +281,7 @@ def _checksums(target: Target, tables: Sequence[str]) -> dict[str, str]:
 
 def _wait(source: Instance, replica: Instance, limit_s: float) -> float:
     with ExitStack() as stack:
-        both = [stack.enter_context(connect(one.target)) for one in (source, replica)]
+        both = [stack.enter_context(connect(instance.target)) for instance in (source, replica)]
         try:
             return wait_until_applied(both[0], both[1], limit_s)
         except TargetError as error:
@@ -297,8 +300,10 @@ def role_targets(spec: SystemSpec) -> tuple[Target, ...]:
     Raises:
         SpecError: The password is not where the study says.
     """
-    found = (spec.parsed_target(), *spec.parsed_replicas())
-    return tuple(with_secrets(one, password_env=spec.password_env, defaults_file=spec.defaults_file) for one in found)
+    targets = (spec.parsed_target(), *spec.parsed_replicas())
+    return tuple(
+        with_secrets(target, password_env=spec.password_env, defaults_file=spec.defaults_file) for target in targets
+    )
 
 
 def named_targets(spec: SystemSpec) -> dict[str, Target]:
@@ -340,9 +345,9 @@ def _faults(source: Target, replica: Target, tables: Sequence[str]) -> Iterator[
     """Why a server is no replica of a source that could be measured; the first reason, or none."""
     with ExitStack() as stack:
         of_source, of_replica = (
-            stack.enter_context(connect(one, read_limit_s=ANSWER_LIMIT_S)) for one in (source, replica)
+            stack.enter_context(connect(target, read_limit_s=ANSWER_LIMIT_S)) for target in (source, replica)
         )
-        flavours = [_family(one) for one in (of_source, of_replica)]
+        flavours = [_family(control) for control in (of_source, of_replica)]
         if flavours[0] != flavours[1]:
             yield f"is {flavours[1]}, and the source is {flavours[0]}; name servers of one family"
             return

@@ -125,8 +125,8 @@ class IntervalRows:
 
     def told_errors(self, most: int = 3) -> str:
         """The most frequent errors of the whole trial, as words that follow a message; empty when there were none."""
-        told = [f"{code} ({kind}) {count:,} times" for (kind, code), count in self._errors_met.most_common(most)]
-        return f"; errors: {', '.join(told)}" if told else ""
+        errors = [f"{code} ({kind}) {count:,} times" for (kind, code), count in self._errors_met.most_common(most)]
+        return f"; errors: {', '.join(errors)}" if errors else ""
 
 
 def _replication(part: ReplicationInterval) -> dict[str, Any]:
@@ -169,18 +169,18 @@ def response_ms_p99(intervals: Sequence[Interval]) -> float | None:
 
 def responses(intervals: Sequence[Interval]) -> SparseHistogram | None:
     """Response times of all given intervals, instances and types together; None when nothing completed."""
-    found = merged(
+    histogram = merged(
         transaction.histograms.get("response")
         for interval in intervals
         for group in interval.groups
         for transaction in group.snapshot.transactions.values()
     )
-    return found if found.total else None
+    return histogram if histogram.total else None
 
 
 def merged(histograms: Iterable[Histogram | None]) -> SparseHistogram:
     """Histograms of the engine's as one, as the analysis reads them."""
-    found = [
+    sparse = [
         SparseHistogram(
             np.asarray(histogram.buckets, dtype=np.int64),
             np.asarray(histogram.counts, dtype=np.int64),
@@ -190,7 +190,7 @@ def merged(histograms: Iterable[Histogram | None]) -> SparseHistogram:
         for histogram in histograms
         if histogram is not None and histogram.counts
     ]
-    return merge(found) or NOTHING
+    return merge(sparse) or NOTHING
 
 
 @dataclass(slots=True)

@@ -68,11 +68,11 @@ def tables_of(control: ControlConnection, schema_name: str) -> set[tuple[str, st
     Raises:
         TargetError: The server refused, or the connection was lost.
     """
-    found = control.rows(
+    rows = control.rows(
         "SELECT table_name FROM information_schema.tables WHERE table_schema = %s AND table_type = 'BASE TABLE'",
         schema_name,
     )
-    return {(schema_name, str(row[0])) for row in found}
+    return {(schema_name, str(row[0])) for row in rows}
 
 
 def read_schema(
@@ -114,18 +114,18 @@ def read_schema(
     if denied:
         raise _refusal(control, denied)
     server = printable(str(control.value("SELECT VERSION()")))[:100]
-    found: list[TableFacts] = []
+    table_facts: list[TableFacts] = []
     for (schema_name, name), text in definitions.items():
         progress(f"{schema_name}.{name}")
         read = read_create_tables(text, schema_name)
         if read.tables:
-            found.append(_with_statistics(control, read.tables[0], is_mariadb="MariaDB" in server))
+            table_facts.append(_with_statistics(control, read.tables[0], is_mariadb="MariaDB" in server))
         else:
             left_out.append(LeftOut(schema_name=schema_name, name=name, reason="not-parsed"))
     return SchemaFacts(
         server=server,
         taken_unix_s=int(time.time()),
-        tables=tuple(found),
+        tables=tuple(table_facts),
         left_out=tuple(left_out),
     )
 
@@ -140,12 +140,12 @@ def _unless_unknown(control: ControlConnection, statement: str) -> None:
 
 def _is_view(control: ControlConnection, schema_name: str, name: str) -> bool:
     """SHOW CREATE TABLE of a view wants a privilege of its own."""
-    found = control.rows(
+    rows = control.rows(
         "SELECT table_type FROM information_schema.tables WHERE table_schema = %s AND table_name = %s",
         schema_name,
         name,
     )
-    return bool(found) and "VIEW" in str(found[0][0])
+    return bool(rows) and "VIEW" in str(rows[0][0])
 
 
 def _refusal(control: ControlConnection, denied: list[tuple[str, str]]) -> TargetError:
@@ -155,8 +155,8 @@ def _refusal(control: ControlConnection, denied: list[tuple[str, str]]) -> Targe
     account = printable(str(control.value("SELECT CURRENT_USER()")))
     user, _, host = account.rpartition("@")
     grants = "; ".join(
-        printable(f"GRANT SELECT ON {quoted(one)}.* TO {_literal(user)}@{_literal(host)}")
-        for one in sorted({schema_name for schema_name, _ in denied})
+        printable(f"GRANT SELECT ON {quoted(schema)}.* TO {_literal(user)}@{_literal(host)}")
+        for schema in sorted({schema_name for schema_name, _ in denied})
     )
     return TargetError(f"the account {account} may not read {names}{more}; let an administrator run: {grants}")
 
@@ -213,17 +213,19 @@ def _with_counts(control: ControlConnection, table: TableFacts, *, is_mariadb: b
         counts.setdefault(str(index).lower(), []).append(_whole(count) or 0)
 
     def counted(index: IndexFacts) -> IndexFacts:
-        found = counts.get(index.name.lower(), [])
-        is_known = len(found) == len(index.columns) and all(found)
+        estimates = counts.get(index.name.lower(), [])
+        is_known = len(estimates) == len(index.columns) and all(estimates)
         if is_mariadb:
-            last = len(found) - 1
-            found = [one if index.is_unique and at == last else max(1, one // 2) for at, one in enumerate(found)]
-        return index.model_copy(update={"prefix_counts": tuple(found)}) if is_known else index
+            last = len(estimates) - 1
+            estimates = [
+                count if index.is_unique and at == last else max(1, count // 2) for at, count in enumerate(estimates)
+            ]
+        return index.model_copy(update={"prefix_counts": tuple(estimates)}) if is_known else index
 
     return table.model_copy(
         update={
             "primary_key": None if table.primary_key is None else counted(table.primary_key),
-            "indexes": tuple(counted(one) for one in table.indexes),
+            "indexes": tuple(counted(index) for index in table.indexes),
         }
     )
 
@@ -275,14 +277,14 @@ def asked(control: ControlConnection, statement: str, *, columns: int = 1) -> li
         TargetError: The server refused it, or the connection was lost.
     """
     try:
-        found = control.rows(statement, columns=columns)
+        rows = control.rows(statement, columns=columns)
     except TargetError as error:
         if error.code in _CUT_OFF:
             raise CutOffError from None
         raise
-    if not found:
+    if not rows:
         raise CutOffError
-    return found
+    return rows
 
 
 def with_figures(control: ControlConnection, table: TableFacts) -> TableFacts:
@@ -291,21 +293,23 @@ def with_figures(control: ControlConnection, table: TableFacts) -> TableFacts:
     Raises:
         TargetError: The server refused a statement, or the connection was lost.
     """
-    found = {column.name: column for column in table.columns}
+    by_name = {column.name: column for column in table.columns}
     try:
-        _ends_of_indexes(control, table, found)
-        _look_at_sample(control, table, found)
+        _ends_of_indexes(control, table, by_name)
+        _look_at_sample(control, table, by_name)
     except CutOffError:
         pass  # the figures until then stay
-    return table.model_copy(update={"columns": tuple(found[column.name] for column in table.columns)})
+    return table.model_copy(update={"columns": tuple(by_name[column.name] for column in table.columns)})
 
 
-def _ends_of_indexes(control: ControlConnection, table: TableFacts, found: dict[str, ColumnFacts]) -> None:
+def _ends_of_indexes(control: ControlConnection, table: TableFacts, by_name: dict[str, ColumnFacts]) -> None:
     """Smallest and largest of columns that an index begins with, exactly; how many differ, as the server estimates."""
     for index in (*([table.primary_key] if table.primary_key else []), *table.indexes):
         if index.kind != "btree" or not index.columns or (index.lengths and index.lengths[0]):
             continue
-        column = next((one for one in found.values() if one.name.lower() == index.columns[0].lower()), None)
+        column = next(
+            (candidate for candidate in by_name.values() if candidate.name.lower() == index.columns[0].lower()), None
+        )
         if column is None or column.distinct_count is not None:
             continue
         name, place = quoted(column.name), _place(table)
@@ -317,33 +321,35 @@ def _ends_of_indexes(control: ControlConnection, table: TableFacts, found: dict[
         count = index.prefix_counts[0] if index.prefix_counts else None
         if count is not None and count <= _LOOSE_MAX:
             count = _count(asked(control, f"SELECT COUNT(DISTINCT {name}) FROM {place}")[0][0])  # noqa: S608
-        found[column.name] = column.model_copy(update={**changes, "distinct_count": count})
+        by_name[column.name] = column.model_copy(update={**changes, "distinct_count": count})
 
 
-def _look_at_sample(control: ControlConnection, table: TableFacts, found: dict[str, ColumnFacts]) -> None:
+def _look_at_sample(control: ControlConnection, table: TableFacts, by_name: dict[str, ColumnFacts]) -> None:
     rows = table.rows or 0
     sources = [f"SELECT {{}} FROM {_place(table)} LIMIT {SAMPLE_ROWS}"]  # noqa: S608
     if rows > SAMPLE_ROWS:
-        sources = _ranges(table, found) or sources
+        sources = _ranges(table, by_name) or sources
     stored = [column.name for column in table.columns if not column.is_generated]
     for names in _batched(stored):
-        columns = [found[name] for name in names]
+        columns = [by_name[name] for name in names]
         for column, figures in zip(columns, _figures(control, sources, columns), strict=True):
-            found[column.name] = _judged(control, sources, column, figures, rows)
+            by_name[column.name] = _judged(control, sources, column, figures, rows)
 
 
 def _batched(names: Sequence[str]) -> list[Sequence[str]]:
     return [names[at : at + _COLUMNS_AT_ONCE] for at in range(0, len(names), _COLUMNS_AT_ONCE)]
 
 
-def _ranges(table: TableFacts, found: dict[str, ColumnFacts]) -> list[str]:
+def _ranges(table: TableFacts, by_name: dict[str, ColumnFacts]) -> list[str]:
     """Queries of rows from places all over the primary key; {} stands for what they select."""
     if table.primary_key is None:
         return []
     key = ", ".join(quoted(name) for name in table.primary_key.columns)
     backwards = ", ".join(f"{quoted(name)} DESC" for name in table.primary_key.columns)
     select, half = f"SELECT {{}} FROM {_place(table)}", SAMPLE_ROWS // 2  # noqa: S608
-    first = next(one for one in found.values() if one.name.lower() == table.primary_key.columns[0].lower())
+    first = next(
+        candidate for candidate in by_name.values() if candidate.name.lower() == table.primary_key.columns[0].lower()
+    )
     low, high = _as_int(first.minimum), _as_int(first.maximum)
     if not INTEGER.match(first.sql_type) or low is None or high is None:
         return [f"{select} ORDER BY {key} LIMIT {half}", f"{select} ORDER BY {backwards} LIMIT {half}"]
@@ -428,12 +434,12 @@ def _frequencies(
         f"SELECT CAST({name} AS CHAR CHARACTER SET utf8mb4), COUNT(*) FROM ({_sample(sources, [column])}) AS looked_at"  # noqa: S608
         f" WHERE {name} IS NOT NULL GROUP BY {name}"
     )
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for value, count in asked(control, statement, columns=2):
         text = value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
         key = text.decode() if INTEGER.match(column.sql_type) and _VALUE.fullmatch(text.decode()) else text_hash(text)
-        found[key] = found.get(key, 0) + (_count(count) or 0)
-    return tuple(sorted(found.items(), key=lambda item: -item[1]))
+        counts[key] = counts.get(key, 0) + (_count(count) or 0)
+    return tuple(sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def distinct_estimate(*, looked_at: int, distinct: int, once: int, rows: int) -> int:
@@ -534,15 +540,15 @@ def _open_length(table: TableFacts, index: IndexFacts) -> int:
 
 def _counts(control: ControlConnection, table: TableFacts, index: IndexFacts, parts: int) -> tuple[int, ...] | None:
     """Different values of the first column, of the first two, and so on; None where there are too many."""
-    found: list[int] = []
+    counts: list[int] = []
     for length in range(1, parts + 1):
         names = ", ".join(quoted(column) for column in index.columns[:length])
         distinct = f"SELECT DISTINCT {names} FROM {_place(table)} LIMIT {PARTS_MAX + 1}"  # noqa: S608
         count = whole(asked(control, f"SELECT COUNT(*) FROM ({distinct}) AS parts")[0][0]) or 1  # noqa: S608
         if count > PARTS_MAX:
             return None
-        found.append(count)
-    return tuple(found)
+        counts.append(count)
+    return tuple(counts)
 
 
 def _ends(control: ControlConnection, table: TableFacts, index: IndexFacts, place: int) -> tuple[str, str] | None:
@@ -567,10 +573,10 @@ def _with_ends(
     ends = {name.lower(): _ends(control, table, index, place) for place, name in enumerate(index.columns[:parts])}
 
     def ended(column: ColumnFacts) -> ColumnFacts:
-        found = ends.get(column.name.lower())
-        if found is None or (column.frequencies and not of_key):
+        extremes = ends.get(column.name.lower())
+        if extremes is None or (column.frequencies and not of_key):
             return column
-        return column.model_copy(update={"minimum": found[0], "maximum": found[1], "frequencies": ()})
+        return column.model_copy(update={"minimum": extremes[0], "maximum": extremes[1], "frequencies": ()})
 
     return table.model_copy(update={"columns": tuple(ended(column) for column in table.columns)})
 
@@ -608,7 +614,7 @@ def read_schema_file(path: Path, schema_name: str = "") -> SchemaFacts:
         return _from_json(path, text)
     schema = read_create_tables(text, schema_name)
     if not schema.tables:
-        failed = [printable(one.name) for one in schema.left_out]
+        failed = [printable(table.name) for table in schema.left_out]
         why = f"none of its tables can be understood ({', '.join(failed[:_NAMED_MAX])})" if failed else "has no tables"
         raise SpecError(f"{path}: {why}; give the output of plimsoll learn schema, or of mysqldump --no-data")
     return schema

@@ -44,7 +44,7 @@ def recorded_answers(workload: StatementsSpec, control: ControlConnection) -> tu
     refused: dict[str, TargetError] = {}
     chance = random.Random(1)  # noqa: S311 - a sample, not a secret
     line = workload.line()
-    newest = {newest_name(at): _newest(control, **one) for at, one in enumerate(line["counters"])}
+    newest = {newest_name(at): _newest(control, **counter) for at, counter in enumerate(line["counters"])}
     for number, transaction in enumerate(line["transactions"]):
         for _ in range(_runs(transaction)):
             control.rows("BEGIN")
@@ -60,7 +60,7 @@ def recorded_answers(workload: StatementsSpec, control: ControlConnection) -> tu
             raise error
     _fill_lengths(workload, replies)
     shapes = [_shape(sql, reply) for sql, reply in replies.items() if reply[0].columns]
-    shapes += [SimShape(_ends_sql(**one), 1, _ENDS) for one in line["counters"]]
+    shapes += [SimShape(_ends_sql(**counter), 1, _ENDS) for counter in line["counters"]]
     return tuple(sorted(shapes, key=lambda shape: -len(shape.contains)))
 
 
@@ -147,10 +147,10 @@ def _kept(statement: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
     """The values that later statements use; NULL where there is no row."""
     names = [name.lower() for name, _ in reply.columns]
     first = reply.rows[0] if reply.rows else [None] * len(names)
-    found = dict(zip(names, first, strict=True))
-    if missing := [keep["column"] for keep in statement["keep"] if keep["column"].lower() not in found]:
+    row = dict(zip(names, first, strict=True))
+    if missing := [keep["column"] for keep in statement["keep"] if keep["column"].lower() not in row]:
         raise TargetError(f"the result has no column {missing[0]!r} to keep; it has {', '.join(names) or 'none'}")
-    kept = {keep["name"]: found[keep["column"].lower()] for keep in statement["keep"]}
+    kept = {keep["name"]: row[keep["column"].lower()] for keep in statement["keep"]}
     return {**kept, **({statement["keep_insert_id"]: reply.insert_id} if statement["keep_insert_id"] else {})}
 
 
@@ -219,8 +219,8 @@ def sent(
             inside += _flat(group, known, absent)
     behind = names[rows["first"] + rows["count"] :] if rows else []
     for name in dict.fromkeys(names):
-        if isinstance(found := known.get(name), Items):
-            variant = variant * len(found.lengths) + found.position
+        if isinstance(items := known.get(name), Items):
+            variant = variant * len(items.lengths) + items.position
     if statement["by"] is not None:
         by, each = statement["by"], len(statement["variants"]) // statement["by"]["choices"]
         variant += each * min(max(int(known.get(by["value"]) or 1) - 1, 0), by["choices"] - 1)
@@ -242,8 +242,8 @@ def draw_first(transaction: Mapping[str, Any], known: dict[str, Any], chance: ra
     """Draws the values of a transaction of the engine's plan before its first statement."""
     for value in transaction["values"]:
         draw([value], known, chance)
-        if isinstance(found := known[value["name"]], Items):
-            known[list_name(value["name"])] = found
+        if isinstance(items := known[value["name"]], Items):
+            known[list_name(value["name"])] = items
 
 
 def draw(values: Iterable[Mapping[str, Any]], known: dict[str, Any], chance: random.Random, *, turn: int = 0) -> None:
@@ -277,24 +277,24 @@ def _again(value: Mapping[str, Any], chance: random.Random) -> str | None:
 def _list(value: Mapping[str, Any], known: dict[str, Any], chance: random.Random) -> Items:
     again = _again(value, chance)
     if again is None:
-        found = _items(value, drawn_number(value["items"], known, chance), known, chance)
+        items = _items(value, drawn_number(value["items"], known, chance), known, chance)
     else:
-        found = [*known[list_name(again)].values]
+        items = [*known[list_name(again)].values]
     if value.get("sorted"):
-        found.sort(key=lambda one: (one is not None, one))
-    return Items(found, _numbers(value["items"], known))
+        items.sort(key=lambda item: (item is not None, item))
+    return Items(items, _numbers(value["items"], known))
 
 
 def _items(value: Mapping[str, Any], count: int, known: dict[str, Any], chance: random.Random) -> list[Any]:
-    found: list[Any] = []
+    items: list[Any] = []
     for _ in range(count):
-        one = _value(value["source"], known, chance)
+        item = _value(value["source"], known, chance)
         for _ in range(_AGAIN_MAX if value.get("distinct") else 0):
-            if one not in found:
+            if item not in items:
                 break
-            one = _value(value["source"], known, chance)
-        found.append(one)
-    return found
+            item = _value(value["source"], known, chance)
+        items.append(item)
+    return items
 
 
 def drawn_number(times: Mapping[str, Any], known: Mapping[str, Any], chance: random.Random) -> int:
@@ -317,11 +317,11 @@ def _numbers(times: Mapping[str, Any], known: Mapping[str, Any]) -> Sequence[int
 
 
 def _flat(names: Iterable[str], known: Mapping[str, Any], absent: Any) -> list[Any]:
-    found: list[Any] = []
+    values: list[Any] = []
     for name in names:
         value = known.get(name, absent)
-        found += value.values if isinstance(value, Items) else [value]
-    return found
+        values += value.values if isinstance(value, Items) else [value]
+    return values
 
 
 def _value(source: Mapping[str, Any], known: dict[str, Any], chance: random.Random) -> Any:

@@ -59,25 +59,25 @@ def server_faults(name: str, server: ServerSpec, host: Host) -> Iterator[Fault]:
     yield from _folder_faults(name, server, host)
     words = server.command or server.managed
     try:
-        found = host.call(find_server, words)
+        server_command = host.call(find_server, words)
     except HostError as error:
         yield Fault(("managed",), str(error))
         return
-    if found.flavour.name != server.managed:
+    if server_command.flavour.name != server.managed:
         which = "" if server.command is None else f"the command {' '.join(server.command)} is "
         yield Fault(
             ("managed",),
-            f'says "{server.managed}", but {which}a {found.flavour.name} ({found.version_text}); write'
-            f' managed = "{found.flavour.name}"',
+            f'says "{server.managed}", but {which}a {server_command.flavour.name} ({server_command.version_text});'
+            f' write managed = "{server_command.flavour.name}"',
         )
         return
     if server.replicas:
         try:
-            dialect(found.flavour)
+            dialect(server_command.flavour)
         except TargetError as error:
             yield Fault(("replicas",), str(error))
-    own = managed_spec(server)
-    options = {**own.derived, **server.server_options}
+    managed = managed_spec(server)
+    options = {**managed.derived, **server.server_options}
     yield from (Fault(("options",), line) for line in host.call(option_faults, words, options))
     if server.replica.options:
         of_replica = server.each_replica.server_options
@@ -150,9 +150,9 @@ def not_permitted(
         (server.each_replica, replica_placement)
         for replica_placement in replica_placements(server, topology, client_cpus)[:1]
     ]
-    for one, placement in (first, *replicas):
+    for server_spec, placement in (first, *replicas):
         if placement != InstancePlacement():
-            data_dir = Path(one.data_dir) if one.data_dir else host.call(default_base_dir)
+            data_dir = Path(server_spec.data_dir) if server_spec.data_dir else host.call(default_base_dir)
             yield from map(of_machine, host.call(refusals, placement, host.call(nearest_existing, data_dir)))
 
 
@@ -191,13 +191,13 @@ def missing_space(spec: StudySpec, folder: Path, trial_count: int) -> Iterator[s
 
 
 def _fault(parts: list[DiskPart], wanted: int, free: int) -> str:
-    told = ", ".join(f"{format_bytes(part.size_bytes)} of {part.what} in {_place(part)}" for part in parts)
-    keys = list(dict.fromkeys(part.key for part in sorted(parts, key=lambda one: -one.size_bytes)))
+    breakdown = ", ".join(f"{format_bytes(part.size_bytes)} of {part.what} in {_place(part)}" for part in parts)
+    keys = list(dict.fromkeys(part.key for part in sorted(parts, key=lambda part: -part.size_bytes)))
     cures = [f"choose another folder for one of them ({', '.join(keys)})"]
     cures += [cure for key, cure in _CURES.items() if key == keys[0]]
     return (
         f"the file system of {_place(parts[0])} lacks {format_bytes(wanted - free)}: about {format_bytes(wanted)} are"
-        f" needed there and {format_bytes(free)} are free: {told}; free space, or {', or '.join(cures)}"
+        f" needed there and {format_bytes(free)} are free: {breakdown}; free space, or {', or '.join(cures)}"
     )
 
 
@@ -216,10 +216,10 @@ def _parts(spec: StudySpec) -> Iterator[DiskPart]:
 
 
 def _by_file_system(parts: Iterable[DiskPart]) -> Iterable[list[DiskPart]]:
-    found: dict[int, list[DiskPart]] = defaultdict(list)
+    by_device: dict[int, list[DiskPart]] = defaultdict(list)
     for part in parts:
-        found[nearest_existing(_place(part)).stat().st_dev].append(part)
-    return found.values()
+        by_device[nearest_existing(_place(part)).stat().st_dev].append(part)
+    return by_device.values()
 
 
 def _place(part: DiskPart) -> Path:
@@ -237,7 +237,9 @@ def missing_huge_pages(spec: StudySpec, look: Callable[[int], str | None] = huge
         spec: What the user wrote.
         look: Says why so many bytes cannot be had.
     """
-    wanted = [_pool_bytes(spec, one) for one in spec.system if one.server is not None and one.server.huge_pages]
+    wanted = [
+        _pool_bytes(spec, system) for system in spec.system if system.server is not None and system.server.huge_pages
+    ]
     if wanted and (fault := look(sum(wanted) if spec.study.is_duet else max(wanted))) is not None:
         yield fault
 
@@ -261,21 +263,21 @@ def refused_devices(spec: StudySpec, disks: Disks = disks_below) -> Iterator[Fau
     for index, system in enumerate(spec.system):
         if system.server_here is None or not system.server_here.distinct_devices:
             continue
-        for one, other, shared in _pairs(_named(system.server_here), disks):
+        for first, second, shared in _pairs(_named(system.server_here), disks):
             yield Fault(
                 ("system", index, "server", "distinct_devices"),
-                f"{one} and {other} are both on {shared}; put one of them on"
+                f"{first} and {second} are both on {shared}; put one of them on"
                 " another device, or leave distinct_devices out",
             )
 
 
 def shared_devices(spec: StudySpec, disks: Disks = disks_below) -> tuple[DeviceShared, ...]:
     """Paths of one server, or data directories of several systems, that are written apart and share a device."""
-    found: dict[str, dict[str, None]] = {}
+    by_device: dict[str, dict[str, None]] = {}
     for paths in _told_apart(spec):
-        for one, other, shared in _pairs(paths, disks):
-            found.setdefault(shared, {}).update(dict.fromkeys((one, other)))
-    return tuple(DeviceShared(device=device, paths=tuple(paths)) for device, paths in found.items())
+        for first, second, shared in _pairs(paths, disks):
+            by_device.setdefault(shared, {}).update(dict.fromkeys((first, second)))
+    return tuple(DeviceShared(device=device, paths=tuple(paths)) for device, paths in by_device.items())
 
 
 def _told_apart(spec: StudySpec) -> Iterator[dict[str, Path]]:
@@ -297,9 +299,9 @@ def _named(server: ServerSpec) -> dict[str, Path]:
 def _pairs(paths: dict[str, Path], disks: Disks) -> Iterator[tuple[str, str, str]]:
     """Each two of these paths that share disks, and which."""
     below = {name: disks(nearest_existing(path)) for name, path in paths.items()}
-    for (one, of_one), (other, of_other) in combinations(below.items(), 2):
-        if shared := of_one & of_other:
-            yield one, other, ", ".join(sorted(shared))
+    for (first, of_first), (second, of_second) in combinations(below.items(), 2):
+        if shared := of_first & of_second:
+            yield first, second, ", ".join(sorted(shared))
 
 
 def unfit_hosts(spec: StudySpec, hosts: Hosts, of: Collection[SystemSpec]) -> Iterator[Fault]:

@@ -54,10 +54,10 @@ class Session:
     def changed(self, system: str, environment: Environment) -> EnvironmentChanged | None:
         """What is different for a system since its last complete trial, whenever that was; None for nothing."""
         last = self._last_trials.get(system)
-        found = () if last is None else changes(last.environment, environment)
-        if last is None or not found:
+        differences = () if last is None else changes(last.environment, environment)
+        if last is None or not differences:
             return None
-        return EnvironmentChanged(system=system, trial_id=last.trial_id, changes=told_changes(found))
+        return EnvironmentChanged(system=system, trial_id=last.trial_id, changes=told_changes(differences))
 
     def ended(self, trial: TrialRecord, environment: Environment, outcome: Outcome) -> None:
         """Remembers what a complete trial ran on."""
@@ -70,8 +70,8 @@ def server_start_id(instances: Sequence[InstanceFacts]) -> str | None:
     """Tells one start of a system's servers from every other; None when a server does not say when it began."""
     if not instances or any(instance.started_unix_s is None for instance in instances):
         return None
-    told = ",".join(f"{instance.name}:{instance.started_unix_s}" for instance in instances)
-    return hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()[:12]
+    starts = ",".join(f"{instance.name}:{instance.started_unix_s}" for instance in instances)
+    return hashlib.sha256(starts.encode(errors="surrogateescape")).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +110,12 @@ def read_history(folder: Path, planned: Iterable[str] | None = None) -> History:
     """
     ids = None if planned is None else set(planned)
     last, next_block = dict[str, LastTrial](), 0
-    for one in each_recording(folder):
-        trial = one.trial
+    for recording in each_recording(folder):
+        trial = recording.trial
         next_block = max(next_block, trial.block + 1)
-        if one.outcome.verdict is not Verdict.COMPLETE or (ids is not None and trial.trial_id not in ids):
+        if recording.outcome.verdict is not Verdict.COMPLETE or (ids is not None and trial.trial_id not in ids):
             continue
         known, began = last.get(trial.system.name), began_unix_s(trial)
         if known is None or began > known.began_unix_s:
-            last[trial.system.name] = LastTrial(trial.trial_id, one.environment, began)
+            last[trial.system.name] = LastTrial(trial.trial_id, recording.environment, began)
     return History(last, next_block)

@@ -350,8 +350,8 @@ def group_servers(run: SingleRun, name: str) -> list[GroupServers]:
 def _stated(arrivals: OpenArrivals | None) -> dict[str, object]:
     """What of the arrivals is not as a study has it."""
     usual = {"arrivals": "poisson", "backlog": BACKLOG_MAX}
-    said = {} if arrivals is None else {"arrivals": arrivals.process, "backlog": arrivals.backlog_max}
-    return {name: value for name, value in said.items() if value != usual[name]}
+    chosen = {} if arrivals is None else {"arrivals": arrivals.process, "backlog": arrivals.backlog_max}
+    return {name: value for name, value in chosen.items() if value != usual[name]}
 
 
 def trial_record(run: SingleRun, system: SystemRecord, wanted: RecordingWanted | None = None) -> TrialRecord:
@@ -400,7 +400,7 @@ class Joined:
     def __init__(self, held: HeldFolder) -> None:
         folder = held.path
         self._held = held
-        self._recovered = [f"a run that was cut short was kept: {one.path.name}" for one in recover(folder)]
+        self._recovered = [f"a run that was cut short was kept: {recording.path.name}" for recording in recover(folder)]
         self.notes = list(self._recovered)
         self._session = Session(read_history(folder))
         self._trial: TrialRecord | None = None

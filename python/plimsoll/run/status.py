@@ -190,8 +190,8 @@ def study_status(folder: Path) -> StudyStatus:
     plan = read_plan(folder)
     if plan is None:
         raise RecordError(f"{folder}: no study here (no {PLAN_FILE}); name the folder of a study")
-    found, heard, now_s = verdicts(folder), what_was_heard(folder), time.time()
-    counts = _counts(plan, found)
+    verdict_by_id, heard, now_s = verdicts(folder), what_was_heard(folder), time.time()
+    counts = _counts(plan, verdict_by_id)
     state = _state(heard, counts, is_running=is_running, searches=bool(plan.searches))
     since_s = None if heard.last_unix_s is None else max(now_s - heard.last_unix_s, 0.0)
     is_cut = state in (RunState.RUNNING, RunState.KILLED)
@@ -210,8 +210,8 @@ def study_status(folder: Path) -> StudyStatus:
         ramps=_ended(heard.ramps) if state is RunState.FINISHED else heard.ramps,
         left=heard.left(counts.left),
         remaining_s=_remaining_s(plan, counts, heard, now_s, is_running=is_running),
-        not_yet_run=tuple(map(group_words, missing_groups(never_ran(plan.trials, found.keys())))),
-        unplanned_count=unplanned_count(plan, found),
+        not_yet_run=tuple(map(group_words, missing_groups(never_ran(plan.trials, verdict_by_id.keys())))),
+        unplanned_count=unplanned_count(plan, verdict_by_id),
         kept=() if is_running else _kept(folder),
     )
 
@@ -221,8 +221,8 @@ def _ended(ramps: RampsCompared | None) -> RampsCompared | None:
     return None if ramps is None else ramps.model_copy(update={"remaining_s": 0.0})
 
 
-def _counts(plan: Plan, found: dict[str, Verdict | None]) -> TrialCounts:
-    of_plan = [found[trial.trial_id] for trial in plan.trials if trial.trial_id in found]
+def _counts(plan: Plan, verdict_by_id: dict[str, Verdict | None]) -> TrialCounts:
+    of_plan = [verdict_by_id[trial.trial_id] for trial in plan.trials if trial.trial_id in verdict_by_id]
     counts = Counter(of_plan)
     return TrialCounts(
         planned=len(plan.trials),
@@ -424,7 +424,7 @@ def _run_lines(status: StudyStatus) -> list[str]:
             return [f"finished {ago}"]
         case RunState.NOT_BEGUN:
             return ["not begun", f"  {left}"]
-    kept = [f"  kept of it: {format_duration(one.load_s)} of load ({one.folder})" for one in status.kept]
+    kept = [f"  kept of it: {format_duration(part.load_s)} of load ({part.folder})" for part in status.kept]
     return [*lines, *kept, f"  {left}; run the same command again to continue"]
 
 
@@ -492,12 +492,12 @@ def search_line(event: SearchEvent) -> str:
         case "search_stopped":
             return f"{place}: the search stopped without an answer: {event.reason}"
         case "search_ended":
-            found = "no rate holds" if event.capacity_tps is None else format_rate(event.capacity_tps)
+            answer = "no rate holds" if event.capacity_tps is None else format_rate(event.capacity_tps)
             if event.is_given_up:
-                found = "not known: the machine was disturbed in most runs"
+                answer = "not known: the machine was disturbed in most runs"
             if event.held_tps is not None:
                 return f"{place}: held {format_rate(event.held_tps)} with {objective_words(event.objective)}"
-            return f"{place}: capacity with {objective_words(event.objective)}: {found}"
+            return f"{place}: capacity with {objective_words(event.objective)}: {answer}"
     high_tps = math.inf if event.high_tps is None else event.high_tps
     left = f"; about {format_duration(event.remaining_s)} left" if event.remaining_s else ""
     return f"{place}: {run_words(event.run)}{bracket_words(event.low_tps, high_tps)}{left}"

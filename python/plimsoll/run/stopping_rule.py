@@ -85,7 +85,7 @@ class Answering:
     def _judge(self) -> None:
         equal_within = self._spec.study.equal_within
         if self._spec.study.is_duet:
-            values: Values = {one: dict(self._of_rounds(one)) for one in self._asked}
+            values: Values = {question: dict(self._of_rounds(question)) for question in self._asked}
         else:
             values = values_of_cells(self._asked, self._cells)
         self.interim = interim(values, equal_within=equal_within)
@@ -104,18 +104,18 @@ class Answering:
 
     def disturbed(self) -> dict[Question, UnlikeConditions]:
         """The questions whose two systems met unlike conditions so far, with what they met."""
-        met = disturbances([one for summary in self._summaries.values() for one in summary])
-        found = {
-            one: unlike(
+        met = disturbances([summary for summaries in self._summaries.values() for summary in summaries])
+        by_question = {
+            question: unlike(
                 *(
-                    of_trials(self._summaries[CellKey(name, one.workload, one.level)], met)
-                    for name in (base, one.system)
+                    of_trials(self._summaries[CellKey(name, question.workload, question.level)], met)
+                    for name in (base, question.system)
                 )
             )
-            for one in self._asked
-            if (base := one.base) is not None
+            for question in self._asked
+            if (base := question.base) is not None
         }
-        return {one: conditions for one, conditions in found.items() if conditions is not None}
+        return {question: conditions for question, conditions in by_question.items() if conditions is not None}
 
     @property
     def complete_repetitions(self) -> list[int]:
@@ -140,15 +140,13 @@ class Answering:
         """
         if self.decided_after is None and not self.is_over_budget(budget):
             return None
-        return max(
-            [self.decided_after or 0, *(complete_repetition + 1 for complete_repetition in self.complete_repetitions)]
-        )
+        return max([self.decided_after or 0, *(repetition + 1 for repetition in self.complete_repetitions)])
 
     @property
     def more_max(self) -> int | None:
         """How many further repetitions decide every question; None where that is not known of one."""
-        more = [one.more for one in self.interim]
-        return None if None in more else max((one for one in more if one is not None), default=None)
+        more = [interim_result.more for interim_result in self.interim]
+        return None if None in more else max((count for count in more if count is not None), default=None)
 
     @property
     def trials_left(self) -> int:
@@ -158,7 +156,7 @@ class Answering:
         """
         if self.decided_after is not None:
             lacking = (trial for trial in self._trials.values() if trial.trial_id not in self._complete)
-            return sum(one.repetition < self.decided_after for one in lacking)
+            return sum(trial.repetition < self.decided_after for trial in lacking)
         missing = len(self._trials) - len(self._complete)
         in_repetition = len(self._trials) // self._spec.study.repetition_count
         return missing if self.more_max is None else min(max(self.more_max, 1) * in_repetition, missing)

@@ -56,8 +56,8 @@ def read_storages(folder: Path) -> tuple[StorageRecord, ...]:
         RecordError: It cannot be read.
     """
     cure = "remove it and run the study again: storage is then measured again"
-    found = read_kept(folder / STORAGE_FILE, StorageDocument, version=("storage_format", STORAGE_FORMAT), cure=cure)
-    return () if found is None else found.storages
+    document = read_kept(folder / STORAGE_FILE, StorageDocument, version=("storage_format", STORAGE_FORMAT), cure=cure)
+    return () if document is None else document.storages
 
 
 def storages_faults(specs: Sequence[StorageSpec]) -> Iterator[str]:
@@ -81,12 +81,12 @@ def storages_faults(specs: Sequence[StorageSpec]) -> Iterator[str]:
         wanted, free = spec.size + _SPARE_BYTES, shutil.disk_usage(path).free
         if wanted > free:
             yield (
-                f"storage: {spec.path}: {format_bytes(wanted)} are needed and {format_bytes(free)} are free; free space,"
-                " or take a smaller size"
+                f"storage: {spec.path}: {format_bytes(wanted)} are needed and {format_bytes(free)} are free; free"
+                " space, or take a smaller size"
             )
 
 
-def measure_study(specs: Sequence[StorageSpec], folder: Path, say: Say = lambda _record, _one: None) -> None:
+def measure_study(specs: Sequence[StorageSpec], folder: Path, say: Say = lambda _record, _measurement: None) -> None:
     """Measures what is missing of a study's storage.
 
     Args:
@@ -99,7 +99,7 @@ def measure_study(specs: Sequence[StorageSpec], folder: Path, say: Say = lambda 
         StorageError: The result cannot be written.
     """
     for spec in specs:
-        kept = next((read_storage for read_storage in read_storages(folder) if _is_of(read_storage, spec)), None)
+        kept = next((record for record in read_storages(folder) if _is_of(record, spec)), None)
         for record in measured(spec, kept):
             _keep(folder, record)
             say(record, record.measurements[-1])
@@ -133,9 +133,9 @@ def measured(spec: StorageSpec, kept: StorageRecord | None = None) -> Iterator[S
         if any(test is not StorageTest.COMMIT for test, _ in todo):
             _fill(runner, job, spec)
         for test, depth in todo:
-            said = runner.run(job.words(test, depth), limit_s=spec.duration)
-            one = measurement_of(said, test, depth, place=spec.path)
-            record = record.model_copy(update={"measurements": (*record.measurements, one)})
+            output = runner.run(job.words(test, depth), limit_s=spec.duration)
+            measurement = measurement_of(output, test, depth, place=spec.path)
+            record = record.model_copy(update={"measurements": (*record.measurements, measurement)})
             yield record
     finally:
         directory.close_lock()
@@ -175,8 +175,8 @@ def _fill(runner: FioRunner, job: FioJob, spec: StorageSpec) -> None:
     """Writes the file, so that reads find data; several times where it is to be preconditioned."""
     filling = replace(job, duration_s=_FILL_LIMIT_S)
     for pattern in ("write", "write", "randwrite") if spec.precondition else ("write",):
-        said = runner.run(filling.fill_words(pattern), limit_s=_FILL_LIMIT_S)
-        if int(said["write"].get("io_bytes", 0)) < job.size_bytes:
+        output = runner.run(filling.fill_words(pattern), limit_s=_FILL_LIMIT_S)
+        if int(output["write"].get("io_bytes", 0)) < job.size_bytes:
             raise HostError(
                 f"{spec.path}: {format_bytes(job.size_bytes)} were not written within {_FILL_LIMIT_S:.0f} s; take a"
                 " smaller size"
@@ -196,7 +196,7 @@ def _is_of(record: StorageRecord, spec: StorageSpec) -> bool:
 
 def _keep(folder: Path, record: StorageRecord) -> None:
     """Writes a record down in the place of what was known of it; others of the same name were of other conditions."""
-    others = [read_storage for read_storage in read_storages(folder) if read_storage.name != record.name]
+    others = [other for other in read_storages(folder) if other.name != record.name]
     text = StorageDocument(storages=(*others, record)).model_dump_json(indent=1)
     with storing(folder / STORAGE_FILE):
         write_file(folder / STORAGE_FILE, text.encode() + b"\n")

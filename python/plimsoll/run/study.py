@@ -86,7 +86,7 @@ def run_study(
         if turn is not None:
             todo = list(turn.todo)
             spec = spec.model_copy(
-                update={"system": tuple(one for one in spec.system if one.environment == turn.environment)}
+                update={"system": tuple(system for system in spec.system if system.environment == turn.environment)}
             )
         hosts.sweep(there_from_the_start(spec))
         if todo or planned.plan.searches:
@@ -170,7 +170,9 @@ class Course:
         if self._turn is not None:
             self._log.say(EnvironmentTurn(environment=self._turn.environment, trial_count=len(self._todo)))
         try:
-            measure_study(self._spec.storage, self._folder, lambda record, one: self._log.say(told(record, one)))
+            measure_study(
+                self._spec.storage, self._folder, lambda record, measurement: self._log.say(told(record, measurement))
+            )
             self._run_repetitions()
             self._searches.run()
             self._repeat()
@@ -195,8 +197,8 @@ class Course:
             self._left = min(self._answering.trials_left, len(self._todo))
             if self._is_over_budget:
                 self._log.say(self._answering.progress(self._execution.budget))
-        for _, own in itertools.groupby(self._todo, key=lambda trial: trial.repetition):
-            repetition = list(own)
+        for _, trials in itertools.groupby(self._todo, key=lambda trial: trial.repetition):
+            repetition = list(trials)
             if self._spec.study.is_duet:
                 self._run_round(repetition)
             else:
@@ -217,10 +219,10 @@ class Course:
         """Runs the cells of a round of which anything is missing: a cell counts for all systems or for none."""
         blocks = {trial.block for trial in missing}
         again = [trial for trial in self._execution.plan.trials if trial.block in blocks]
-        cells = [list(own) for _, own in itertools.groupby(again, key=lambda trial: trial.block)]
+        cells = [list(trials) for _, trials in itertools.groupby(again, key=lambda trial: trial.block)]
         with ExitStack() as stack:
-            for cell in cells[0]:
-                stack.enter_context(self._execution.started(cell))
+            for trial in cells[0]:
+                stack.enter_context(self._execution.started(trial))
             for index, trials in enumerate(cells):
                 self._execution.run_turns(trials, first=index == 0, remaining=self._left)
                 self._left = max(self._left - len(trials), len(trials))
@@ -304,12 +306,12 @@ def _read(folder: Path, planned: Collection[str]) -> tuple[list[TrialSummary], s
     """What is known of complete trials of the plan, and which were measured again already, complete or not."""
     summaries: list[TrialSummary] = []
     repeated: set[str] = set()
-    for one in each_recording(folder):
-        if one.trial.repeats is not None:
-            repeated.add(one.trial.repeats)
-        elif one.trial.trial_id in planned and one.outcome.verdict is Verdict.COMPLETE:
+    for recording in each_recording(folder):
+        if recording.trial.repeats is not None:
+            repeated.add(recording.trial.repeats)
+        elif recording.trial.trial_id in planned and recording.outcome.verdict is Verdict.COMPLETE:
             try:
-                summary = summarise(one)
+                summary = summarise(recording)
             except RecordError:
                 continue  # damage is told by whoever reads it
             summaries += [] if summary is None else [summary]

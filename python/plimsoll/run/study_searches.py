@@ -91,29 +91,31 @@ class StudySearches:
 
     def _search_pairs(self, searches: Sequence[PlannedSearch]) -> None:
         """All systems together, workload by workload; their servers run until all are done."""
-        names = [one.name for one in self._spec.system]
+        names = [system.name for system in self._spec.system]
         ordered = sorted(searches, key=lambda search: names.index(search.system))
         by_workload = {
-            name: [one for one in ordered if one.workload == name]
+            name: [search for search in ordered if search.workload == name]
             for name in dict.fromkeys(search.workload for search in searches)
         }
         with ExitStack() as stack:
             systems = {
-                one.system: stack.enter_context(self._execution.started(one))
-                for one in next(iter(by_workload.values()))
+                search.system: stack.enter_context(self._execution.started(search))
+                for search in next(iter(by_workload.values()))
             }
             is_fresh = True
-            for own in by_workload.values():
-                climbers = [self._climber(one, systems[one.system], first=is_fresh) for one in own]
-                budget = self._execution.budget.part(max(self.left_count // len(own), 1))
+            for workload_searches in by_workload.values():
+                climbers = [
+                    self._climber(search, systems[search.system], first=is_fresh) for search in workload_searches
+                ]
+                budget = self._execution.budget.part(max(self.left_count // len(workload_searches), 1))
                 is_fresh = False
                 try:
                     if PairedSearch(climbers, budget, self._log).run():
-                        self._ended.update(one.search_id for one in own)
+                        self._ended.update(search.search_id for search in workload_searches)
                 except InvalidTrialError as error:
                     is_fresh = True  # what may be wrong with the data goes with it
-                    for one in own:
-                        self._stop(one, error)
+                    for search in workload_searches:
+                        self._stop(search, error)
 
     def _climber(self, planned: PlannedSearch, system: System, *, first: bool) -> Climber:
         assert isinstance(system, ManagedSystem), "a duet freezes its servers"
@@ -168,8 +170,8 @@ class StudySearches:
 
     def _empty_sweeps(self, planned: PlannedSearch) -> set[str]:
         """Runs of a search's sweep in which nothing completed: without an answer they are failures."""
-        own = (trial for trial in self._execution.plan.trials if trial.search_id == planned.search_id)
-        return {one.trial_id for one in own if one.search_role is RunRole.SWEEP} - self._execution.finished
+        trials = (trial for trial in self._execution.plan.trials if trial.search_id == planned.search_id)
+        return {trial.trial_id for trial in trials if trial.search_role is RunRole.SWEEP} - self._execution.finished
 
 
 RunTrial = Callable[[PlannedTrial, bool], Outcome]
@@ -211,15 +213,19 @@ class StudySearch:
             warm_up_s=warm_up_s,
         )
         try:
-            found = search.run(lambda step: self.execute(step, search.machines))
+            capacity = search.run(lambda step: self.execute(step, search.machines))
         except InvalidTrialError as error:
             self.keep(search.so_far, is_finished=False, stopped=str(error))
             self.log.say(SearchStopped(**self.place, reason=str(error)))
             raise
-        self.keep(found, is_finished=True)
-        facts = {"capacity_tps": found.capacity_tps, "objective": found.objective, "is_given_up": found.is_given_up}
+        self.keep(capacity, is_finished=True)
+        facts = {
+            "capacity_tps": capacity.capacity_tps,
+            "objective": capacity.objective,
+            "is_given_up": capacity.is_given_up,
+        }
         self.log.say(SearchEnded(**self.place, **facts))
-        return found
+        return capacity
 
     def is_recorded(self, step: Step) -> bool:
         """Whether a step need not run again."""
@@ -256,7 +262,7 @@ class StudySearch:
         return judged_run(recording, step.role, search_settings(self.spec).objective, machines, pair=step.ordinal)
 
     def _trial(self, step: Step) -> PlannedTrial:
-        system = next(one for one in self.spec.system if one.name == self.planned.system)
+        system = next(candidate for candidate in self.spec.system if candidate.name == self.planned.system)
         return searched_trial(self.planned, step, instances=system.instances)
 
     def _told(self, search: Search, searched: Searched) -> None:
@@ -363,10 +369,10 @@ class PairedSearch:
             raise
         has_ended = all(self._so_far(climber).ramps for climber in self._climbers)
         for climber in self._climbers:
-            found = self._keep(climber, is_finished=has_ended)
-            told = {"capacity_tps": None, "held_tps": found.low, "objective": found.objective}
+            capacity = self._keep(climber, is_finished=has_ended)
+            facts = {"capacity_tps": None, "held_tps": capacity.low, "objective": capacity.objective}
             if has_ended:
-                self._log.say(SearchEnded(**climber.search.place, **told))
+                self._log.say(SearchEnded(**climber.search.place, **facts))
         return has_ended
 
     def _climb_pairs(self, ramp: Ramp) -> None:
@@ -405,9 +411,9 @@ class PairedSearch:
         """One ramp of each system."""
         began_s = time.monotonic()
         for index in order_of(len(self._climbers), pair, self._seed):
-            one, seen = self._climbers[index], dict[str, MachineSeconds]()
-            self._take(one, ramp_step(ramp, pair, one.connections), seen)
-            one.machines.update(zip([pair], seen.values(), strict=False))
+            climber, seen = self._climbers[index], dict[str, MachineSeconds]()
+            self._take(climber, ramp_step(ramp, pair, climber.connections), seen)
+            climber.machines.update(zip([pair], seen.values(), strict=False))
         took_s = time.monotonic() - began_s
         if took_s > self._pair_s / 2:  # it ran, and was not read
             self._pair_s = took_s
@@ -433,37 +439,37 @@ class PairedSearch:
             else:
                 lowered, again = lowered + 1, 0
 
-    def _take(self, one: Climber, step: Step, machines: dict[str, MachineSeconds]) -> CapacityRun:
+    def _take(self, climber: Climber, step: Step, machines: dict[str, MachineSeconds]) -> CapacityRun:
         """One run; what the machine did in it is added to `machines`, by its trial id."""
-        with nullcontext() if one.search.is_recorded(step) else _alone(one, self._climbers):
+        with nullcontext() if climber.search.is_recorded(step) else _alone(climber, self._climbers):
             try:
-                run = one.search.execute(step, machines)
+                run = climber.search.execute(step, machines)
             except NothingCompletedError as error:
                 run = nothing_completed(step, error.trial_id)
-        one.runs.append(run)
-        for climber in self._climbers:  # a sweep or steady run of one shows what the machine can do for all
-            climber.runs = mark_disturbed(climber.runs, self._steady_machines)
-        self._keep(one, is_finished=False)
-        return one.runs[-1]
+        climber.runs.append(run)
+        for each in self._climbers:  # a sweep or steady run of one shows what the machine can do for all
+            each.runs = mark_disturbed(each.runs, self._steady_machines)
+        self._keep(climber, is_finished=False)
+        return climber.runs[-1]
 
     def _say(self, pair_count: int) -> Sequence[CapacityRatio]:
         """Tells how the systems compare by now."""
-        found = self._ratios()
-        left_s = 0.0 if self._is_decided(found) else self._left_s(pair_count)
+        ratios = self._ratios()
+        left_s = 0.0 if self._is_decided(ratios) else self._left_s(pair_count)
         place = self._climbers[0].search.place
         self._log.say(
             RampsCompared(
                 workload=str(place["workload"]),
                 repetition=int(str(place["repetition"])),
                 pair_count=pair_count,
-                ratios=tuple(map(_told, found)),
+                ratios=tuple(map(_told, ratios)),
                 remaining_s=left_s + self._confirming_s,
             )
         )
-        return found
+        return ratios
 
     def _ratios(self) -> list[CapacityRatio]:
-        found = capacities(
+        system_capacities = capacities(
             climber.search.record(self._so_far(climber), is_finished=False) for climber in self._climbers
         )
         met = self._met()
@@ -472,18 +478,20 @@ class PairedSearch:
             capacity_ratio.unless(
                 unlike_sides(met[names.index(capacity_ratio.base)], met[names.index(capacity_ratio.system)])
             )
-            for capacity_ratio in capacity_ratios(found, self._workloads_count, equal_within=self._equal_within)
+            for capacity_ratio in capacity_ratios(
+                system_capacities, self._workloads_count, equal_within=self._equal_within
+            )
         ]
 
     def _met(self) -> list[dict[int, Disturbance]]:
         """What each system's ramps met, by pair, against the ramps of all."""
         places = [(index, pair) for index, climber in enumerate(self._climbers) for pair in climber.machines]
         seen = judged([self._climbers[index].machines[pair] for index, pair in places])
-        found: list[dict[int, Disturbance]] = [{} for _ in self._climbers]
+        by_system: list[dict[int, Disturbance]] = [{} for _ in self._climbers]
         for (index, pair), disturbance in zip(places, seen, strict=True):
             if disturbance is not None:
-                found[index][pair] = disturbance
-        return found
+                by_system[index][pair] = disturbance
+        return by_system
 
     def _is_recorded(self, ramp: Ramp, pair: int) -> bool:
         return all(climber.search.is_recorded(ramp_step(ramp, pair, climber.connections)) for climber in self._climbers)
@@ -506,9 +514,9 @@ class PairedSearch:
         return self._warm_up_s + self._settings.steady_s + STEP_OVERHEAD_S
 
     def _keep(self, climber: Climber, *, is_finished: bool) -> Capacity:
-        found = self._so_far(climber)
-        climber.search.keep(found, is_finished=is_finished)
-        return found
+        capacity = self._so_far(climber)
+        climber.search.keep(capacity, is_finished=is_finished)
+        return capacity
 
     def _so_far(self, climber: Climber) -> Capacity:
         """What is known of a system: a rate that held, and the runs; ramps tell no rate that would."""

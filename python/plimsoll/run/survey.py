@@ -171,18 +171,18 @@ class DataSurvey:
         for number, instance in enumerate(instances):
             if instance.name in self._found:
                 continue
-            own = [parts_of(instances, workload)[number] for workload in workloads]
+            parts = [parts_of(instances, workload)[number] for workload in workloads]
             try:
-                self._found[instance.name] = _asked(instance, own)
+                self._found[instance.name] = _asked(instance, parts)
             except TargetError:
                 continue
 
     def added_to(self, facts: InstanceFacts) -> InstanceFacts:
         """What is known of an instance, with what was found."""
-        found = self._found.get(facts.name)
-        if found is None:
+        surveyed = self._found.get(facts.name)
+        if surveyed is None:
             return facts
-        return facts.model_copy(update={"data": found.data, "variables_set": found.variables_set})
+        return facts.model_copy(update={"data": surveyed.data, "variables_set": surveyed.variables_set})
 
 
 def _asked(instance: Instance, workloads: Sequence[Workload]) -> _Surveyed:
@@ -219,12 +219,12 @@ def driver_of(drivers: Sequence[DriverSpec], cpus: Sequence[int] | None = None) 
         if first.ray is not None:
             cluster = RayCluster(first.ray, len(drivers))
             stack.callback(cluster.close)
-        for index, (name, one) in enumerate(zip(driver_names(drivers), drivers, strict=True)):
+        for index, (name, driver) in enumerate(zip(driver_names(drivers), drivers, strict=True)):
             launcher: Launcher = LocalLauncher(cpus)
             if cluster is not None:
                 launcher = RayLauncher(cluster, index)
-            elif one.ssh is not None:
-                launcher = stack.enter_context(SshLauncher(one.ssh))
+            elif driver.ssh is not None:
+                launcher = stack.enter_context(SshLauncher(driver.ssh))
             places.append(DriverPlace(name, launcher))
         yield SharedDriver(places, local, cluster)
 
@@ -338,21 +338,18 @@ def read_limits(path: Path) -> tuple[CalibratedWorkload, ...]:
         return ()
 
 
-def keep_limits(path: Path, calibrated_workload: CalibratedWorkload) -> None:
+def keep_limits(path: Path, calibrated: CalibratedWorkload) -> None:
     """Keeps the limits of a workload in place of older ones.
 
     Raises:
         HostError: The file cannot be written.
     """
     others = [
-        read_limit
-        for read_limit in read_limits(path)
-        if (read_limit.machine, read_limit.kind, read_limit.options)
-        != (calibrated_workload.machine, calibrated_workload.kind, calibrated_workload.options)
+        entry
+        for entry in read_limits(path)
+        if (entry.machine, entry.kind, entry.options) != (calibrated.machine, calibrated.kind, calibrated.options)
     ]
-    text = json.dumps(
-        [other.model_dump(mode="json") for other in [*others[1 - _ENTRIES_MAX :], calibrated_workload]], indent=1
-    )
+    text = json.dumps([entry.model_dump(mode="json") for entry in [*others[1 - _ENTRIES_MAX :], calibrated]], indent=1)
     written = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -368,7 +365,7 @@ def known_limit_tps(
     """What this client is known to reach with a workload and so many connections, tps; None when unknown."""
     machine = machine_of(host)
     entries = [
-        read_limit for read_limit in read_limits(limits_file()) if read_limit.is_of(machine, engine_version, workload)
+        calibrated for calibrated in read_limits(limits_file()) if calibrated.is_of(machine, engine_version, workload)
     ]
     by_socket = all(target.socket is not None for target in targets)
     return limit_tps(entries[-1].limits, connections, by_socket=by_socket) if entries else None
@@ -382,6 +379,6 @@ def limit_tps(limits: Iterable[ClientLimit], connections: int, *, by_socket: boo
     known: Sequence[ClientLimit] = sorted(
         (limit for limit in limits if limit.by_socket == by_socket), key=lambda limit: limit.connections
     )
-    below = [one.throughput_tps for one in known if one.connections <= connections]
-    above = [one.throughput_tps for one in known if one.connections >= connections]
+    below = [limit.throughput_tps for limit in known if limit.connections <= connections]
+    above = [limit.throughput_tps for limit in known if limit.connections >= connections]
     return min(below[-1], above[0]) if below and above else None

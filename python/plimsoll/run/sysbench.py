@@ -250,8 +250,8 @@ class _Run:
     def _why_failed(self, exit_code: int) -> str | None:
         if exit_code == 0:
             return None
-        said = self._failure or f"it ended with exit code {exit_code}; what it printed says why"
-        return f"sysbench: {printable(said)}{self.progressing.rows.told_errors()}"
+        reason = self._failure or f"it ended with exit code {exit_code}; what it printed says why"
+        return f"sysbench: {printable(reason)}{self.progressing.rows.told_errors()}"
 
 
 CLIENT_ALONE = "client alone"
@@ -283,7 +283,7 @@ class Servers:
         name = self.instances[0].name if len(self.instances) == 1 else ""
         parts = {Ready: ("failures", "encryptions"), Interval: ("groups",), Done: ("outages",)}.get(type(message), ())
         renamed = {
-            part: [one.model_copy(update={"instance": name}) for one in getattr(message, part)] for part in parts
+            part: [entry.model_copy(update={"instance": name}) for entry in getattr(message, part)] for part in parts
         }
         return message.model_copy(update=renamed)
 
@@ -327,16 +327,16 @@ def survey(
         workload: One of ours; None for a script, whose tables are taken to be all of its database.
         connections: Of the run.
     """
-    facts, found, doubts = list[InstanceFacts](), list[Instance](), list[str]()
+    facts, instances, doubts = list[InstanceFacts](), list[Instance](), list[str]()
     for instance in servers.instances:
         try:
             with connect(instance.target) as control:
-                found.append(located(instance, control))
-                facts.append(_facts(control, found[-1], None if workload is None else workload.table_names))
+                instances.append(located(instance, control))
+                facts.append(_facts(control, instances[-1], None if workload is None else workload.table_names))
         except (TargetError, SpecError) as error:
             doubts.append(str(error))
     limit_tps = None if workload is None else surveyor.limit_tps(workload, connections, servers.targets)
-    places = tuple(found) if len(found) == len(servers.instances) else servers.instances
+    places = tuple(instances) if len(instances) == len(servers.instances) else servers.instances
     return surveyor.described(places, tuple(facts), limit_tps), places, tuple(doubts)
 
 

@@ -285,7 +285,7 @@ class OwnData:
 def save_together(data: Sequence[OwnData]) -> None:
     """Keeps copies of the data of all servers of a system, at the same time; the first failure ends the others."""
     ended = Event()
-    side_by_side([partial(one.save, ended.is_set) for one in data], cancel=ended.set)
+    side_by_side([partial(server_data.save, ended.is_set) for server_data in data], cancel=ended.set)
 
 
 def put_back_together(data: Sequence[OwnData], kill: Callable[[], None]) -> DataReset | None:
@@ -300,14 +300,14 @@ def put_back_together(data: Sequence[OwnData], kill: Callable[[], None]) -> Data
     Raises:
         SpecError, TargetError, HostError: What the first one that failed raised; data is then in no state to be used.
     """
-    by_loading, ended = all(one.is_loaded_again for one in data), Event()
+    by_loading, ended = all(server_data.is_loaded_again for server_data in data), Event()
 
     def cancel() -> None:
         ended.set()
         if by_loading:
             kill()
 
-    steps = [partial(one.put_back, by_loading=by_loading, is_ended=ended.is_set) for one in data]
+    steps = [partial(server_data.put_back, by_loading=by_loading, is_ended=ended.is_set) for server_data in data]
     return all_together(side_by_side(steps, cancel=cancel))
 
 
@@ -448,8 +448,8 @@ class Kept:
         self._is_held = False
 
 
-def _same(one: KeptFolder, other: KeptFolder) -> bool:
-    return one.path.resolve() == other.path.resolve()
+def _same(folder: KeptFolder, other: KeptFolder) -> bool:
+    return folder.path.resolve() == other.path.resolve()
 
 
 T = TypeVar("T")
@@ -496,7 +496,7 @@ def counted_together(keepers: Sequence[DataKeeper]) -> tuple[DataKeeper, ...]:
             with lock:
                 counts[index] = progress
                 same = [count for count in counts.values() if count.phase == progress.phase]
-                total = {name: sum(getattr(one, name) for one in same) for name in ("done_count", "total_count")}
+                total = {name: sum(getattr(count, name) for count in same) for name in ("done_count", "total_count")}
                 tell(progress.model_copy(update=total))
 
         return progressed

@@ -154,8 +154,8 @@ class ManagedSystem:
             managed_instance(server, f"{name}/{number}", self._host) for number, server in enumerate(self._servers)
         ]
         replicas = [
-            managed_instance(one, f"{name}/{number}", self._host, "replica")
-            for number, one in enumerate(self._replicas.running, start=1)
+            managed_instance(server, f"{name}/{number}", self._host, "replica")
+            for number, server in enumerate(self._replicas.running, start=1)
         ]
         return (*sources, *replicas)
 
@@ -224,8 +224,8 @@ class ManagedSystem:
 
         def create(number: int, placement: InstancePlacement) -> None:
             name = self._spec.name if count == 1 and not self._server_spec.replicas else f"{self._spec.name}/{number}"
-            own = replace(wanted, placement=placement)
-            made[number] = self._host.create_server(name=name, spec=own, machine=machine, flush=flush)
+            spec = replace(wanted, placement=placement)
+            made[number] = self._host.create_server(name=name, spec=spec, machine=machine, flush=flush)
 
         made = dict[int, Server]()
         topology = self._host.call(read_topology)
@@ -244,7 +244,7 @@ class ManagedSystem:
                 assert isinstance(server, ManagedServer), "kept data is on this machine"
                 self._kept.take(number, server)
             ratio = self._server_spec.pool_ratio
-            own = OwnData(
+            server_data = OwnData(
                 server,
                 self._keepers[number],
                 resets=self._resets,
@@ -253,7 +253,7 @@ class ManagedSystem:
                 has_replicas=self._server_spec.replicas > 0,
                 host=self._host,
             )
-            self._data.append(own)
+            self._data.append(server_data)
 
     def reset(self) -> None:
         """Puts the whole data directories back as they were after loading; freshly loaded data is that already."""

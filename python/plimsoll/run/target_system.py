@@ -36,7 +36,7 @@ def exporters_of(spec: SystemSpec) -> tuple[Exporter, ...]:
     Raises:
         SpecError: A token is not where the study says; all of them at once.
     """
-    found, faults = list[Exporter](), list[Fault]()
+    exporters, faults = list[Exporter](), list[Fault]()
     for index, exporter in enumerate(spec.exporters):
         key: Loc = ("exporters", index, "bearer_env")
         try:
@@ -44,10 +44,10 @@ def exporters_of(spec: SystemSpec) -> tuple[Exporter, ...]:
         except SpecError as error:
             faults += error.faults
             continue
-        found.append(Exporter(url=exporter.url, interval_s=exporter.interval, token=token, device=exporter.device))
+        exporters.append(Exporter(url=exporter.url, interval_s=exporter.interval, token=token, device=exporter.device))
     if faults:
         raise SpecError(*faults)
-    return tuple(found)
+    return tuple(exporters)
 
 
 def _token(text: str, key: Loc) -> SecretStr:

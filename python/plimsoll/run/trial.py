@@ -370,7 +370,7 @@ def trials_sharing(study: StudySection, planned: PlannedTrial, later: Sequence[P
         later: The trials of the plan from that one on; none for one that is measured again.
     """
     end = max(SHARED_REPETITIONS, planned.repetition + 1)
-    return len(later) if not study.is_until_decided else sum(one.repetition < end for one in later)
+    return len(later) if not study.is_until_decided else sum(trial.repetition < end for trial in later)
 
 
 def weather_before(system: System) -> Weather:
@@ -462,13 +462,13 @@ def collected(hooks: SystemHooks | None, partial: PartialRecording, outcome: Out
     """
     if hooks is None or not hooks.has("collect"):
         return outcome
-    folder, found = partial.folder_to_collect(), list[TrialWarning]()
+    folder, warnings = partial.folder_to_collect(), list[TrialWarning]()
     try:
         hooks.run("collect", PLIMSOLL_RECORDING=str(folder.absolute()))
     except HookError as error:
-        found.append(COLLECT_FAILED.warning(f"{error}."))
-    found += _dropped(partial)
-    return outcome.model_copy(update={"warnings": (*outcome.warnings, *found)})
+        warnings.append(COLLECT_FAILED.warning(f"{error}."))
+    warnings += _dropped(partial)
+    return outcome.model_copy(update={"warnings": (*outcome.warnings, *warnings)})
 
 
 def with_hooks(hooks: SystemHooks | None, partial: PartialRecording, outcome: Outcome) -> Outcome:
@@ -490,12 +490,12 @@ def with_hooks(hooks: SystemHooks | None, partial: PartialRecording, outcome: Ou
 def _dropped(partial: PartialRecording) -> list[TrialWarning]:
     with storing(partial.path):
         dropped = drop_unfit(partial.path)
-    found = []
+    warnings = []
     if dropped.unfit:
         evidence = f"The hook collect left what is no regular file that can be read: {first_few(dropped.unfit)}."
-        found.append(COLLECT_FAILED.warning(evidence))
+        warnings.append(COLLECT_FAILED.warning(evidence))
     if dropped.beyond:
         most = f"{format_bytes(COLLECTED_BYTES_MAX)} in {COLLECTED_FILES_MAX:,} files"
         evidence = f"The hook collect left more than {most}; not kept: {first_few(dropped.beyond)}."
-        found.append(COLLECT_FAILED.warning(evidence))
-    return found
+        warnings.append(COLLECT_FAILED.warning(evidence))
+    return warnings

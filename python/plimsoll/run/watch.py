@@ -129,7 +129,7 @@ class Watch:
 
     def take(self, *others: pl.DataFrame) -> pl.DataFrame:
         """Rows of the telemetry table since they were last taken, with rows from elsewhere, in order of time."""
-        table: pl.DataFrame = pl.concat([*(one.take() for one in self._collecting), *others])
+        table: pl.DataFrame = pl.concat([*(collector.take() for collector in self._collecting), *others])
         return table.sort("unix_s", maintain_order=True)
 
 

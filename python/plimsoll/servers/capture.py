@@ -83,7 +83,7 @@ _PARAMETERS = (
 
 def _cloud(title: str, command: str, group: str, note: str) -> Capture:
     """A database of a cloud, whose parameters a group holds."""
-    names = " ".join(one.split(",")[0] + ",ApplyMethod=immediate" for one in reversed(_PARAMETERS))
+    names = " ".join(parameter.split(",")[0] + ",ApplyMethod=immediate" for parameter in reversed(_PARAMETERS))
     on = f"aws rds modify-{command} --{group} GROUP --parameters {' '.join(_PARAMETERS)}"
     off = f"aws rds reset-{command} --{group} GROUP --parameters {names}"
     fetch = "aws rds download-db-log-file-portion --db-instance-identifier INSTANCE --starting-token 0 --output text"

@@ -66,7 +66,7 @@ def hierarchies(proc: Path = PROC, pid: int | str = "self") -> dict[str, Hierarc
         OSError: There is no such process.
     """
     groups = dict(_groups((proc / str(pid) / "cgroup").read_text(encoding="utf-8", errors="replace")))
-    found: dict[str, Hierarchy] = {}
+    by_controller: dict[str, Hierarchy] = {}
     for line in (proc / "self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines():
         left, _, right = line.partition(" - ")
         first, last = left.split(), right.split()
@@ -74,17 +74,17 @@ def hierarchies(proc: Path = PROC, pid: int | str = "self") -> dict[str, Hierarc
             continue
         mount, root = Path(first[4]), first[3]
         if last[0] == "cgroup2":
-            own = _below(mount, root, groups.get("", "/"))
+            group = _below(mount, root, groups.get("", "/"))
             for name in _words(mount / "cgroup.controllers"):
                 if name in CONTROLLERS:
-                    found.setdefault(name, Hierarchy(version=2, mount=mount, own=own))
+                    by_controller.setdefault(name, Hierarchy(version=2, mount=mount, own=group))
             continue
         for name in CONTROLLERS:
             in_v1 = _IN_V1.get(name, name)
             if in_v1 in last[2].split(","):
-                own = _below(mount, root, groups.get(in_v1, "/"))
-                found[name] = Hierarchy(version=1, mount=mount, own=own)
-    return found
+                group = _below(mount, root, groups.get(in_v1, "/"))
+                by_controller[name] = Hierarchy(version=1, mount=mount, own=group)
+    return by_controller
 
 
 def _groups(text: str) -> Iterator[tuple[str, str]]:
@@ -102,25 +102,25 @@ def _below(mount: Path, root: str, group: str) -> Path:
     return folder if folder.is_dir() else mount
 
 
-def parent_of(controllers: Sequence[str], found: Mapping[str, Hierarchy]) -> Path | str:
+def parent_of(controllers: Sequence[str], by_controller: Mapping[str, Hierarchy]) -> Path | str:
     """The group below which one for controllers can be made, or why there is none, with the cure.
 
     Args:
         controllers: Of one hierarchy, at least one.
-        found: Where controllers are.
+        by_controller: Where controllers are.
     """
-    if missing := [name for name in controllers if name not in found]:
+    if missing := [name for name in controllers if name not in by_controller]:
         return f"this machine has no cgroup controller {missing[0]}; mount it, or give the container its /sys/fs/cgroup"
-    one = found[controllers[0]]
-    candidates = [one.own]
-    if one.version == 2:
-        above = [one.own, *(folder for folder in one.own.parents if folder.is_relative_to(one.mount))]
+    hierarchy = by_controller[controllers[0]]
+    candidates = [hierarchy.own]
+    if hierarchy.version == 2:
+        above = [hierarchy.own, *(folder for folder in hierarchy.own.parents if folder.is_relative_to(hierarchy.mount))]
         candidates = [folder for folder in above if {*controllers} <= {*_words(folder / "cgroup.subtree_control")}]
         if not candidates:
             passed_on = " ".join(f"+{name}" for name in controllers)
             return (
                 f"no control group passes on the controllers {', '.join(controllers)}; as root: echo {passed_on} >"
-                f" {one.mount}/cgroup.subtree_control"
+                f" {hierarchy.mount}/cgroup.subtree_control"
             )
     writable = [folder for folder in candidates if os.access(folder, os.W_OK)]
     if not writable:
@@ -132,7 +132,7 @@ def parent_of(controllers: Sequence[str], found: Mapping[str, Hierarchy]) -> Pat
     return writable[0]
 
 
-def _parents(wanted: Iterable[str], found: Mapping[str, Hierarchy]) -> dict[str, Path]:
+def _parents(wanted: Iterable[str], by_controller: Mapping[str, Hierarchy]) -> dict[str, Path]:
     """Where each controller's group is made: with version 2 one for all of them, since a process is in one group only.
 
     CPUs can be held by affinity too, if a little less firmly: without a cpuset that is permitted they are left out.
@@ -142,13 +142,13 @@ def _parents(wanted: Iterable[str], found: Mapping[str, Hierarchy]) -> dict[str,
     """
     parents: dict[str, Path] = {}
     names = list(wanted)
-    in_v2 = [name for name in names if name in found and found[name].version == 2]
+    in_v2 = [name for name in names if name in by_controller and by_controller[name].version == 2]
     sets = [in_v2, *([name] for name in names if name not in in_v2)]
     for controllers in filter(None, sets):
         needed = [name for name in controllers if name != "cpuset"]
-        if isinstance(parent := parent_of(controllers, found), Path):
+        if isinstance(parent := parent_of(controllers, by_controller), Path):
             parents |= dict.fromkeys(controllers, parent)
-        elif needed and isinstance(parent := parent_of(needed, found), Path):
+        elif needed and isinstance(parent := parent_of(needed, by_controller), Path):
             parents |= dict.fromkeys(needed, parent)
         elif needed:
             raise HostError(f"{_KEYS[needed[0]]}: {parent}")
@@ -156,7 +156,7 @@ def _parents(wanted: Iterable[str], found: Mapping[str, Hierarchy]) -> dict[str,
 
 
 def planned_groups(
-    name: str, share: Share, *, cpus: Sequence[int] | None, device: str | None, found: Mapping[str, Hierarchy]
+    name: str, share: Share, *, cpus: Sequence[int] | None, device: str | None, by_controller: Mapping[str, Hierarchy]
 ) -> tuple[Group, ...]:
     """The groups that set an instance's limits; CPUs only where a cpuset is permitted.
 
@@ -165,45 +165,45 @@ def planned_groups(
         share: What it may use.
         cpus: CPUs that it runs on; None for all.
         device: Number of the device with the data, `major:minor`; needed for I/O limits.
-        found: Where controllers are.
+        by_controller: Where controllers are.
 
     Raises:
         HostError: A controller that is needed cannot be used; the message says what to do.
     """
-    wanted = _wanted(share, cpus=cpus, device=device, found=found)
+    wanted = _wanted(share, cpus=cpus, device=device, by_controller=by_controller)
     by_path: dict[Path, list[tuple[str, str, str]]] = {}
     controllers: dict[Path, list[str]] = {}
-    for controller, parent in _parents(wanted, found).items():
+    for controller, parent in _parents(wanted, by_controller).items():
         path = parent / OWN_FOLDER / name
         by_path.setdefault(path, []).extend(wanted[controller])
         controllers.setdefault(path, []).append(controller)
     return tuple(
-        Group(path=path, settings=tuple(settings), above=_above(path, controllers[path], found))
+        Group(path=path, settings=tuple(settings), above=_above(path, controllers[path], by_controller))
         for path, settings in by_path.items()
     )
 
 
 def _wanted(
-    share: Share, *, cpus: Sequence[int] | None, device: str | None, found: Mapping[str, Hierarchy]
+    share: Share, *, cpus: Sequence[int] | None, device: str | None, by_controller: Mapping[str, Hierarchy]
 ) -> dict[str, list[tuple[str, str, str]]]:
     """Files and contents by controller."""
     wanted: dict[str, list[tuple[str, str, str]]] = {}
-    if cpus is not None and "cpuset" in found:
-        memory_nodes = _read(found["cpuset"].own, "cpuset.effective_mems", "cpuset.mems")
-        nodes = [("cpuset.mems", memory_nodes, "cpus")] if found["cpuset"].version == 1 else []
+    if cpus is not None and "cpuset" in by_controller:
+        memory_nodes = _read(by_controller["cpuset"].own, "cpuset.effective_mems", "cpuset.mems")
+        nodes = [("cpuset.mems", memory_nodes, "cpus")] if by_controller["cpuset"].version == 1 else []
         wanted["cpuset"] = [*nodes, ("cpuset.cpus", format_cpus(tuple(cpus)), "cpus")]
     if share.cpu_quota is not None:
         quota_us = round(share.cpu_quota * PERIOD_US)
         wanted["cpu"] = (
             [("cpu.cfs_period_us", str(PERIOD_US), "cpu_quota"), ("cpu.cfs_quota_us", str(quota_us), "cpu_quota")]
-            if _is_v1("cpu", found)
+            if _is_v1("cpu", by_controller)
             else [("cpu.max", f"{quota_us} {PERIOD_US}", "cpu_quota")]
         )
     if share.memory_limit_bytes is not None:
         limit = str(share.memory_limit_bytes)
         files = (
             (("memory.limit_in_bytes", limit), ("memory.memsw.limit_in_bytes", limit))
-            if _is_v1("memory", found)
+            if _is_v1("memory", by_controller)
             else (("memory.max", limit), ("memory.swap.max", "0"))
         )
         wanted["memory"] = [(file, content, "memory_limit") for file, content in files]
@@ -211,7 +211,7 @@ def _wanted(
         assert device is not None, "whoever limits I/O says of which device"
         wanted["io"] = (
             [(_IO_FILES_V1[name], f"{device} {value}", f"io_limits.{name}") for name, value in share.io_limits]
-            if _is_v1("io", found)
+            if _is_v1("io", by_controller)
             else [
                 ("io.max", f"{device} {IO_KEYS_V2[name]}={value}", f"io_limits.{name}")
                 for name, value in share.io_limits
@@ -220,21 +220,23 @@ def _wanted(
     return wanted
 
 
-def _is_v1(controller: str, found: Mapping[str, Hierarchy]) -> bool:
-    return controller in found and found[controller].version == 1
+def _is_v1(controller: str, by_controller: Mapping[str, Hierarchy]) -> bool:
+    return controller in by_controller and by_controller[controller].version == 1
 
 
-def _above(path: Path, controllers: Iterable[str], found: Mapping[str, Hierarchy]) -> tuple[tuple[str, str], ...]:
+def _above(
+    path: Path, controllers: Iterable[str], by_controller: Mapping[str, Hierarchy]
+) -> tuple[tuple[str, str], ...]:
     """What Plimsoll's own folder needs: version 2 passes controllers on, cpusets of version 1 begin empty."""
     names = list(controllers)
-    if found[names[0]].version == 2:
+    if by_controller[names[0]].version == 2:
         return (("cgroup.subtree_control", " ".join(f"+{name}" for name in names)),)
     if "cpuset" not in names:
         return ()
-    own = path.parent.parent
+    parent = path.parent.parent
     return (
-        ("cpuset.mems", _read(own, "cpuset.effective_mems", "cpuset.mems")),
-        ("cpuset.cpus", _read(own, "cpuset.effective_cpus", "cpuset.cpus")),
+        ("cpuset.mems", _read(parent, "cpuset.effective_mems", "cpuset.mems")),
+        ("cpuset.cpus", _read(parent, "cpuset.effective_cpus", "cpuset.cpus")),
     )
 
 

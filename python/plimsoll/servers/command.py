@@ -129,16 +129,16 @@ def _find_by_name(name: str) -> ServerCommand:
         if flavour.name == name:
             return ServerCommand(program=(path,), arguments=(), flavour=flavour, version_text=text)
         other = f"{path} is {flavour.name.value}"
-    found = f" ({other})" if other else ""
-    raise HostError(f"server {name}: not installed on this machine{found}. {_PACKAGES[name]}")
+    note = f" ({other})" if other else ""
+    raise HostError(f"server {name}: not installed on this machine{note}. {_PACKAGES[name]}")
 
 
 def _candidates(programs: Sequence[str]) -> list[str]:
     """Executables by these names on PATH and in the folders where distributions hide servers, without repetition."""
     folders = [*os.environ.get("PATH", "").split(os.pathsep), *_FOLDERS]
     folders += sorted(glob("/usr/local/*/bin"))  # noqa: PTH207
-    found = [shutil.which(program, path=folder) for program in programs for folder in folders if folder]
-    return list(dict.fromkeys(path for path in found if path))
+    paths = [shutil.which(program, path=folder) for program in programs for folder in folders if folder]
+    return list(dict.fromkeys(path for path in paths if path))
 
 
 def _words(command: str) -> list[str]:
@@ -176,8 +176,8 @@ def _ask_version(program: Sequence[str]) -> tuple[Flavour, str]:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise HostError(f"server command: {line} cannot be run: {error}") from None
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip()[-300:]
-        raise HostError(f"server command: {line} --version failed with {done.returncode}: {said}")
+        output = (done.stderr or done.stdout).strip()[-300:]
+        raise HostError(f"server command: {line} --version failed with {done.returncode}: {output}")
     return parse_version(done.stdout), done.stdout.strip()
 
 
@@ -216,8 +216,8 @@ def option_faults(server: str | Sequence[str], options: Mapping[str, OptionValue
     if not words or not (together := _said(command, words)):
         return ()
     # Servers end at the first option that they do not take: each is asked about by itself.
-    told = [said for word in words if (said := _said(command, [word]))] or [together]
-    return tuple(f"{command.program[-1]} refuses to start: {line}; correct the option" for line in told)
+    refusals = [refusal for word in words if (refusal := _said(command, [word]))] or [together]
+    return tuple(f"{command.program[-1]} refuses to start: {line}; correct the option" for line in refusals)
 
 
 def _said(command: ServerCommand, words: Sequence[str]) -> str:
@@ -237,8 +237,8 @@ def _said(command: ServerCommand, words: Sequence[str]) -> str:
         return ""
     if ran.returncode == 0:
         return ""
-    said = [found["said"].rstrip(". ") for line in ran.stderr.splitlines() if (found := _ERROR.search(line))]
-    return "; ".join(line for line in said if line != "Aborting")
+    errors = [match["said"].rstrip(". ") for line in ran.stderr.splitlines() if (match := _ERROR.search(line))]
+    return "; ".join(line for line in errors if line != "Aborting")
 
 
 def _asking(command: ServerCommand) -> tuple[str, ...] | None:

@@ -105,24 +105,26 @@ class ControlConnection:
         """
         with _translated(self.target), self._connection.cursor() as cursor:
             cursor.execute(statement, arguments or None)
-            found = list(cursor.fetchall())
-        if any(len(row) < columns for row in found):
+            rows = list(cursor.fetchall())
+        if any(len(row) < columns for row in rows):
             raise _wrong_protocol(self.target)
-        return found
+        return rows
 
     def reply(self, statement: str, values: Sequence[object]) -> Reply:
         """Runs a statement with a value for each `?` in it. Raises as `rows`."""
         text = statement.replace("%", "%%").replace("?", "%s") if values else statement
         with _translated(self.target), self._connection.cursor() as cursor:
             cursor.execute(text, tuple(values) or None)
-            said = cursor.description or ()
-            columns = tuple((one[0], one[1] in _WHOLE or (one[1] in _DECIMAL and one[5] == 0)) for one in said)
+            description = cursor.description or ()
+            columns = tuple(
+                (column[0], column[1] in _WHOLE or (column[1] in _DECIMAL and column[5] == 0)) for column in description
+            )
             return Reply(columns, tuple(cursor.fetchall()), cursor.rowcount, cursor.lastrowid or 0)
 
     def value(self, statement: str, *arguments: object) -> Any:
         """The first column of the first row; None when there is no row. Raises as `rows`."""
-        found = self.rows(statement, *arguments)
-        return found[0][0] if found else None
+        rows = self.rows(statement, *arguments)
+        return rows[0][0] if rows else None
 
     def count(self, statement: str, *arguments: object) -> int | None:
         """The value of `value` as a whole number; None when it is none: a proxy may not know it. Raises as `rows`."""
@@ -216,12 +218,12 @@ def _target_error(target: Target, error: err.MySQLError) -> TargetError:
         return _wrong_protocol(target)
     if code == 2003 and isinstance(cause := getattr(error, "original_exception", None), ssl.SSLError):
         return TargetError(f"{target}: {why_refused(cause)}", code=code)
-    if own := _own_words(target, code, text, error):
-        return TargetError(f"{target}: {own}", code=code)
+    if wording := _own_words(target, code, text, error):
+        return TargetError(f"{target}: {wording}", code=code)
     state = _SQLSTATES.get(code)
-    said = f"the server says {code}" + (f" ({state})" if state else "") + f": {text}"
+    message = f"the server says {code}" + (f" ({state})" if state else "") + f": {text}"
     cure = _CURES.get(code)
-    return TargetError(f"{target}: {said}" + (f"; {cure}" if cure else ""), code=code, sqlstate=state)
+    return TargetError(f"{target}: {message}" + (f"; {cure}" if cure else ""), code=code, sqlstate=state)
 
 
 def _own_words(target: Target, code: int, text: str, error: err.MySQLError) -> str | None:

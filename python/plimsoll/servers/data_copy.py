@@ -282,10 +282,10 @@ def seed(
         of_source, saved = source.kept_folders[role]
         copied += replace_tree(saved if from_saved else of_source, live, is_ended)
     (replica.data / "auto.cnf").unlink(missing_ok=True)
-    if (own := replica.roles.get("binlog")) is not None:
-        for index in own.glob(f"{BINLOG}.index"):
+    if (binlog_folder := replica.roles.get("binlog")) is not None:
+        for index in binlog_folder.glob(f"{BINLOG}.index"):
             names = [Path(line).name for line in index.read_text(encoding="utf-8").splitlines()]
-            index.write_text("".join(f"{own / name}\n" for name in names), encoding="utf-8")
+            index.write_text("".join(f"{binlog_folder / name}\n" for name in names), encoding="utf-8")
     return copied
 
 
@@ -309,11 +309,11 @@ def storage_of_roles(directory: InstanceDirectory) -> dict[str, StorageFacts]:
     Raises:
         HostError: A folder cannot be written to.
     """
-    found: dict[str, StorageFacts] = {}
+    storages: dict[str, StorageFacts] = {}
     for role, folder in directory.roles.items():
         flush_ms = measure_flush(folder).ms_median if role in {"redo", "binlog"} else None
-        found[role] = storage_facts(folder).model_copy(update={"flush_ms_median": flush_ms})
-    return found
+        storages[role] = storage_facts(folder).model_copy(update={"flush_ms_median": flush_ms})
+    return storages
 
 
 MARKER = "plimsoll-data.json"
@@ -376,13 +376,13 @@ class KeptFolder:
 
     def differences(self, number: int, wanted: Identity) -> Iterator[str]:
         """Why the data of an instance does not fit, a line for each value that differs."""
-        found = read_marker(self.path / str(number))
-        if found is None:
+        marker = read_marker(self.path / str(number))
+        if marker is None:
             yield f"{self.key}: {self.path} holds no data of instance {number}; keep data with keep_data first"
             return
         for name, value in wanted.items():
-            if found.get("identity", {}).get(name) != value:
-                kept = found.get("identity", {}).get(name)
+            if marker.get("identity", {}).get(name) != value:
+                kept = marker.get("identity", {}).get(name)
                 yield f"{self.key}: {self.path} is other data: {name} is {kept!r} there and {value!r} in this study"
 
     def take(self, number: int, directory: InstanceDirectory, wanted: Identity) -> Copied:

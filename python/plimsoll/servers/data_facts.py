@@ -41,10 +41,10 @@ def data_facts(control: ControlConnection, tables: Sequence[str], statements: It
     with contextlib.suppress(TargetError):
         control.rows("SET SESSION information_schema_stats_expiry = 0")  # MySQL 8 keeps them for a day
     named = list(dict.fromkeys(tables))[:TABLES_MAX]
-    found = _tables(control, named) if named else {}
+    table_facts = _tables(control, named) if named else {}
     return DataFacts(
         database_collation=_text(control.value("SELECT @@collation_database")),
-        tables=_counted(control, found),
+        tables=_counted(control, table_facts),
         tables_count=len(set(tables)),
         plans=tuple(_plan(control, statement) for statement in statements),
     )
@@ -91,10 +91,10 @@ def _tables(control: ControlConnection, names: Sequence[str]) -> dict[str, Table
 
 
 def _columns(control: ControlConnection, names: Sequence[str]) -> dict[str, dict[str, ColumnFacts]]:
-    found: dict[str, dict[str, ColumnFacts]] = {}
+    by_table: dict[str, dict[str, ColumnFacts]] = {}
     chosen = "table_name, column_name, column_type, is_nullable, column_default, extra, character_set_name,"
     for row in _asked(control, f"{chosen} collation_name", "columns", names, order="ordinal_position"):
-        found.setdefault(str(row[0]), {})[str(row[1])] = ColumnFacts(
+        by_table.setdefault(str(row[0]), {})[str(row[1])] = ColumnFacts(
             type=str(row[2]),
             nullable=row[3] == "YES",
             default=_text(row[4]),
@@ -102,23 +102,23 @@ def _columns(control: ControlConnection, names: Sequence[str]) -> dict[str, dict
             character_set=_text(row[6]),
             collation=_text(row[7]),
         )
-    return found
+    return by_table
 
 
 def _indexes(control: ControlConnection, names: Sequence[str]) -> dict[str, dict[str, IndexFacts]]:
     """The cardinality of an index is that of its last column: of all its columns together."""
-    found: dict[str, dict[str, IndexFacts]] = {}
+    by_table: dict[str, dict[str, IndexFacts]] = {}
     chosen = "table_name, index_name, non_unique, column_name, sub_part, cardinality"
     for table, name, non_unique, column, part, cardinality in _asked(
         control, chosen, "statistics", names, order="seq_in_index"
     ):
-        of_table = found.setdefault(str(table), {})
+        of_table = by_table.setdefault(str(table), {})
         before = of_table[str(name)].columns if str(name) in of_table else ()
-        told = f"{column}({part})" if part is not None else str(column)
+        key_part = f"{column}({part})" if part is not None else str(column)
         of_table[str(name)] = IndexFacts(
-            columns=(*before, told), unique=not int(non_unique), cardinality=_whole(cardinality)
+            columns=(*before, key_part), unique=not int(non_unique), cardinality=_whole(cardinality)
         )
-    return found
+    return by_table
 
 
 def _asked(

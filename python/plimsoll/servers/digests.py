@@ -102,7 +102,7 @@ def _identity(variables: dict[str, str]) -> str:
 
 def _histograms(control: ControlConnection) -> dict[tuple[str | None, str | None], tuple[tuple[int, int], ...]]:
     """Buckets with statements in them, by schema and digest; none where the server has no histograms."""
-    found: dict[tuple[str | None, str | None], list[tuple[int, int]]] = {}
+    by_digest: dict[tuple[str | None, str | None], list[tuple[int, int]]] = {}
     try:
         rows = _rows(control, _HISTOGRAM, columns=4)
     except TargetError as error:
@@ -110,8 +110,8 @@ def _histograms(control: ControlConnection) -> dict[tuple[str | None, str | None
             return {}
         raise
     for row in rows:
-        found.setdefault(_key(row), []).append((int(row[2]), int(row[3])))
-    return {key: tuple(sorted(buckets)) for key, buckets in found.items()}
+        by_digest.setdefault(_key(row), []).append((int(row[2]), int(row[3])))
+    return {key: tuple(sorted(buckets)) for key, buckets in by_digest.items()}
 
 
 def _rows(control: ControlConnection, statement: str, *, columns: int = 1) -> list[Row]:

@@ -164,9 +164,9 @@ class InstanceDirectory:
                 folder.mkdir(mode=0o700)
             marker = {"made_by": "plimsoll", "format": 1, "name": name, "throwaway": throwaway}
             write_marker(path, marker | ({ELSEWHERE: [*map(str, directory.elsewhere)]} if directory.roles else {}))
-            for one in directory.elsewhere:
-                one.mkdir(mode=0o700)
-                write_marker(one, {**marker, PART_OF: str(path)})
+            for folder in directory.elsewhere:
+                folder.mkdir(mode=0o700)
+                write_marker(folder, {**marker, PART_OF: str(path)})
             for folder in directory.roles.values():
                 folder.mkdir(mode=0o700)
         except OSError as error:

@@ -119,10 +119,10 @@ def find_fio() -> str:
     Raises:
         HostError: It is not on the PATH.
     """
-    found = shutil.which("fio")
-    if found is None:
+    path = shutil.which("fio")
+    if path is None:
         raise HostError(MISSING)
-    return found
+    return path
 
 
 def fio_version(fio: str) -> str:
@@ -183,15 +183,15 @@ class FioRunner:
                 f"{self._place}: fio did not end within {limit_s + _GRACE_S:.0f} s; the storage hangs, or take a"
                 " smaller size"
             )
-        said = log.read_text(encoding="utf-8", errors="replace")
+        log_text = log.read_text(encoding="utf-8", errors="replace")
         try:
             text = read_regular(output, _OUTPUT_BYTES_MAX)
         except OSError as error:
-            raise HostError(f"{self._place}: fio left no result ({error.strerror}): {_first_line(said)}") from None
+            raise HostError(f"{self._place}: fio left no result ({error.strerror}): {_first_line(log_text)}") from None
         finally:
             output.unlink(missing_ok=True)
         if code != 0:
-            raise HostError(f"{self._place}: fio failed: {_first_line(said)}")
+            raise HostError(f"{self._place}: fio failed: {_first_line(log_text)}")
         return job_of(text, place=self._place)
 
     def close(self) -> None:
@@ -231,7 +231,7 @@ def measurement_of(job: Mapping[str, Any], test: StorageTest, queue_depth: int, 
         runtime_s = _finite(job["job_runtime"]) / 1000
         read, write = (_direction(job[name], "clat_ns") for name in ("read", "write"))
         flush = _flush(job, runtime_s) if test is StorageTest.COMMIT else None
-        found = StorageMeasurement(
+        measurement = StorageMeasurement(
             test=test,
             queue_depth=queue_depth,
             block_bytes=blocks.get(test, BLOCK_BYTES),
@@ -244,23 +244,23 @@ def measurement_of(job: Mapping[str, Any], test: StorageTest, queue_depth: int, 
         raise HostError(f"{place}: what fio wrote lacks figures of {test.value}; install fio 3.1 or later") from None
     if read is None and write is None:
         raise HostError(f"{place}: nothing was completed in {runtime_s:g} s of {test.value}; the storage hangs")
-    return found
+    return measurement
 
 
-def _direction(said: Mapping[str, Any], times: str) -> OperationFigures | None:
-    count = int(_finite(said["total_ios"]))
+def _direction(stats: Mapping[str, Any], times: str) -> OperationFigures | None:
+    count = int(_finite(stats["total_ios"]))
     if count == 0:
         return None
-    return _figures(said[times], count, _finite(said["iops"]), _finite(said["bw_bytes"]))
+    return _figures(stats[times], count, _finite(stats["iops"]), _finite(stats["bw_bytes"]))
 
 
 def _flush(job: Mapping[str, Any], runtime_s: float) -> OperationFigures:
     """Fio 3.33 leaves `total_ios` of flushes at 0; how many there were stands beside their times."""
-    said = job["sync"]["lat_ns"]
-    count = int(_finite(said["N"]))
+    latency = job["sync"]["lat_ns"]
+    count = int(_finite(latency["N"]))
     if count == 0 or runtime_s <= 0:
         raise ValueError("no flush, or no time")
-    return _figures(said, count, count / runtime_s, 0.0)
+    return _figures(latency, count, count / runtime_s, 0.0)
 
 
 def _figures(times: Mapping[str, Any], count: int, per_s: float, bytes_per_s: float) -> OperationFigures:
@@ -290,7 +290,7 @@ def _finite(value: object) -> float:
 
 def _first_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    told = next(
+    message = next(
         (line for line in lines if "error" in line.lower() or "fail" in line.lower()), lines[0] if lines else ""
     )
-    return told[:300] or "it says nothing"
+    return message[:300] or "it says nothing"

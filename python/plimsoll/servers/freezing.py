@@ -41,8 +41,8 @@ def make_group(name: str, *, below: Path | None = None, proc: Path = Path("/proc
         mounts = [line.split() for line in (proc / "mounts").read_text(encoding="utf-8").splitlines()]
         memberships = (proc / "self/cgroup").read_text(encoding="utf-8").splitlines()
         root = next(Path(mount[1]) for mount in mounts if mount[2] == "cgroup2")
-        own = next(line[3:] for line in memberships if line.startswith("0::"))
-        group = (below or root / own.lstrip("/")) / OWN_FOLDER / name
+        own_group = next(line[3:] for line in memberships if line.startswith("0::"))
+        group = (below or root / own_group.lstrip("/")) / OWN_FOLDER / name
         group.mkdir(parents=True)
     except (OSError, StopIteration):
         return None

@@ -218,8 +218,8 @@ class Guard:
         self._running = False
         code = self._process.wait()
         with contextlib.suppress(OSError):
-            said = (self._directory / "guardian.log").read_text(encoding="utf-8", errors="replace").strip()[-300:]
+            log_tail = (self._directory / "guardian.log").read_text(encoding="utf-8", errors="replace").strip()[-300:]
             return HostError(
-                f"{self._directory}: the guardian process ended with {code}, and its server with it. {said}"
+                f"{self._directory}: the guardian process ended with {code}, and its server with it. {log_tail}"
             )
         return HostError(f"{self._directory}: the guardian process ended with {code}, and its server with it")

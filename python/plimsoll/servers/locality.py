@@ -97,8 +97,8 @@ def locate(control: ControlConnection, variables: Mapping[str, str]) -> Locality
         evidence = _evidence(control, variables)
     except (OSError, psutil.Error, ValueError) as error:
         return Locality(is_here=None, reason=f"this machine does not show where the connection ends: {error}")
-    found = judge(evidence)
-    return replace(found, data_dir=_data_dir(variables, found.pid)) if found.is_here else found
+    locality = judge(evidence)
+    return replace(locality, data_dir=_data_dir(variables, locality.pid)) if locality.is_here else locality
 
 
 def _evidence(control: ControlConnection, variables: Mapping[str, str]) -> Evidence:
@@ -151,10 +151,10 @@ def _by_process(evidence: Evidence) -> Locality:
 
 def _by_name(evidence: Evidence) -> Locality:
     """The process at the far end is not shown to us: what the server says of itself must agree with this machine."""
-    said = evidence.variables.get("hostname", "")
-    if said != evidence.host_name:
+    server_host = evidence.variables.get("hostname", "")
+    if server_host != evidence.host_name:
         reason = (
-            f"the connection ends on this machine, but the server calls its host {said!r} and this machine is"
+            f"the connection ends on this machine, but the server calls its host {server_host!r} and this machine is"
             f" {evidence.host_name!r}: it may be in a container or behind a tunnel"
         )
         return Locality(is_here=None, reason=reason)
@@ -167,7 +167,7 @@ def _by_name(evidence: Evidence) -> Locality:
     pid = _only_server(evidence)
     return Locality(
         is_here=True,
-        reason=f"the connection ends on this machine, and the server calls its host {said!r} too",
+        reason=f"the connection ends on this machine, and the server calls its host {server_host!r} too",
         pid=pid,
         unwatched=_ANOTHER_USER if pid is None else None,
     )
@@ -186,13 +186,13 @@ def _only_server(evidence: Evidence) -> int | None:
 
 def _data_dir(variables: Mapping[str, str], pid: int | None) -> Path | None:
     """The data directory, when the path means the same here as to the server, and may be looked at."""
-    said = variables.get("datadir", "")
-    same = None if pid is None else same_directory(said, pid)
+    data_dir = variables.get("datadir", "")
+    same = None if pid is None else same_directory(data_dir, pid)
     if same is None:  # another user's: the name of the host tells whether it sees our files
         same = variables.get("hostname") == socket.gethostname()
     with contextlib.suppress(OSError, ValueError):
-        if same and said.startswith("/") and Path(said).is_dir():
-            return Path(said)
+        if same and data_dir.startswith("/") and Path(data_dir).is_dir():
+            return Path(data_dir)
     return None
 
 
@@ -206,8 +206,12 @@ def _pid_in_file(path: str) -> int | None:
 
 
 def _servers_here() -> dict[int, float]:
-    found = psutil.process_iter(["name", "cmdline", "create_time"])
-    return {one.pid: one.info["create_time"] for one in found if is_server(one.info["name"], one.info["cmdline"])}
+    processes = psutil.process_iter(["name", "cmdline", "create_time"])
+    return {
+        process.pid: process.info["create_time"]
+        for process in processes
+        if is_server(process.info["name"], process.info["cmdline"])
+    }
 
 
 def is_server(name: str | None, words: Sequence[str] | None) -> bool:
@@ -258,9 +262,9 @@ def far_end_of(connection: Connected, *, sys: Path = Path("/sys")) -> FarEnd:
     if connection.family == socket.AF_UNIX:
         return _of_socket(connection)
     here, there = _endpoint(connection.getsockname()), _endpoint(connection.getpeername())
-    for one in psutil.net_connections(kind="tcp"):
-        if one.raddr and (_endpoint(one.laddr), _endpoint(one.raddr)) == (there, here):
-            return FarEnd(Where.HIDDEN if one.pid is None else Where.PROCESS, there[0], one.pid)
+    for tcp_connection in psutil.net_connections(kind="tcp"):
+        if tcp_connection.raddr and (_endpoint(tcp_connection.laddr), _endpoint(tcp_connection.raddr)) == (there, here):
+            return FarEnd(Where.HIDDEN if tcp_connection.pid is None else Where.PROCESS, there[0], tcp_connection.pid)
     interface = _interface_of(here[0])
     if _is_ours(there[0]):
         return FarEnd(Where.FORWARDED, there[0], interface=interface)
@@ -305,8 +309,11 @@ def _is_ours(address: str) -> bool:
 
 def _interface_of(address: str) -> str | None:
     for name, addresses in psutil.net_if_addrs().items():
-        for one in addresses:
-            if one.family in (socket.AF_INET, socket.AF_INET6) and one.address.partition("%")[0] == address:
+        for interface_address in addresses:
+            if (
+                interface_address.family in (socket.AF_INET, socket.AF_INET6)
+                and interface_address.address.partition("%")[0] == address
+            ):
                 return name
     return None
 
@@ -332,12 +339,12 @@ def find_listening(port: int, data_dir: str) -> Locality:
     Raises:
         OSError, psutil.Error: The kernel does not show connections, or the process has ended.
     """
-    found = {
+    listeners = {
         connection.pid
         for connection in psutil.net_connections("tcp")
         if connection.status == "LISTEN" and connection.laddr and connection.laddr.port == port
     }
-    pids = sorted(pid for pid in found if pid is not None)
+    pids = sorted(pid for pid in listeners if pid is not None)
     if len(pids) != 1:
         what = "no process" if not pids else f"{len(pids)} processes"
         return Locality(is_here=None, reason=f"{what} of the host listens on port {port}, or it is not shown to us")

@@ -435,14 +435,16 @@ def wait_until_loaded(
     Raises:
         TargetError: It did not within the limit, or stopped answering.
     """
-    until_s, said = clock() + limit_s, ""
+    until_s, status = clock() + limit_s, ""
     while clock() < until_s:
         rows = control.rows("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_load_status'")
-        said = str(rows[0][1]) if rows else ""
-        if not rows or any(mark in said.lower() for mark in _LOADED):
+        status = str(rows[0][1]) if rows else ""
+        if not rows or any(mark in status.lower() for mark in _LOADED):
             return
         sleep(poll_s)
-    raise TargetError(f'start = "warm": the buffer pool was not loaded within {limit_s:.0f} s; the server says: {said}')
+    raise TargetError(
+        f'start = "warm": the buffer pool was not loaded within {limit_s:.0f} s; the server says: {status}'
+    )
 
 
 def free_port(address: str = "127.0.0.1") -> int:

@@ -135,36 +135,36 @@ def end_processes(directory: Path, *, grace_s: float = 0.0) -> bool:
     Raises:
         OSError: One did not even end by SIGKILL, or may not be signalled.
     """
-    with _opened(directory) as found:
-        if not found:
+    with _opened(directory) as descriptors:
+        if not descriptors:
             return False
         if grace_s > 0:
-            _signal(found, signal.SIGTERM)
-            _signal(found, signal.SIGCONT)
-            _await(found, grace_s)
+            _signal(descriptors, signal.SIGTERM)
+            _signal(descriptors, signal.SIGCONT)
+            _await(descriptors, grace_s)
     until_s = time.monotonic() + _KILL_LIMIT_S
     while time.monotonic() < until_s:
-        with _opened(directory) as found:
-            if not found:
+        with _opened(directory) as descriptors:
+            if not descriptors:
                 return True
-            _signal(found, signal.SIGKILL)
-            _await(found, _LOOK_S)
+            _signal(descriptors, signal.SIGKILL)
+            _await(descriptors, _LOOK_S)
     raise OSError(errno.EBUSY, "a process of it does not end by SIGKILL; its storage may hang", str(directory))
 
 
 @contextmanager
 def _opened(directory: Path) -> Iterator[list[int]]:
     """Descriptors of the processes of an instance."""
-    found: list[int] = []
+    descriptors: list[int] = []
     try:
         for process in Path("/proc").iterdir():
             if process.name.isdecimal() and int(process.name) != os.getpid():
                 with contextlib.suppress(OSError):
                     descriptor = os.pidfd_open(int(process.name))
-                    found.append(descriptor) if is_process_of(directory, process) else os.close(descriptor)
-        yield found
+                    descriptors.append(descriptor) if is_process_of(directory, process) else os.close(descriptor)
+        yield descriptors
     finally:
-        for descriptor in found:
+        for descriptor in descriptors:
             os.close(descriptor)
 
 
@@ -191,16 +191,16 @@ def _is_ours(process: Path) -> bool:
     return is_there and os.geteuid() in {0, int(facts[b"Uid"].split()[0])}
 
 
-def _signal(found: list[int], number: signal.Signals) -> None:
-    for descriptor in found:
+def _signal(descriptors: list[int], number: signal.Signals) -> None:
+    for descriptor in descriptors:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(descriptor, number)
 
 
-def _await(found: list[int], limit_s: float) -> None:
+def _await(descriptors: list[int], limit_s: float) -> None:
     """Waits until all have ended, or the limit has passed."""
     until_s = time.monotonic() + limit_s
-    left = list(found)
+    left = list(descriptors)
     while left and (left_s := until_s - time.monotonic()) > 0:
         ended = select.select(left, [], [], left_s)[0]
-        left = [one for one in left if one not in ended]
+        left = [descriptor for descriptor in left if descriptor not in ended]

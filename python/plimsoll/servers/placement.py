@@ -60,14 +60,14 @@ class InstancePlacement:
         if self.cpus is None and self.share == Share():
             return ()
         device = device_number(data_dir) if self.share.io_limits else None
-        return planned_groups(name, self.share, cpus=self.cpus, device=device, found=hierarchies())
+        return planned_groups(name, self.share, cpus=self.cpus, device=device, by_controller=hierarchies())
 
     def how(self, groups: Sequence[Group]) -> dict[str, Any]:
         """What `placing.place_here` is told."""
-        said = {"cpus": self.cpus, "nice": self.nice, "scheduling": self.scheduling}
+        settings = {"cpus": self.cpus, "nice": self.nice, "scheduling": self.scheduling}
         return {
             "groups": [str(group.path) for group in groups],
-            **{key: value for key, value in said.items() if value is not None},
+            **{key: value for key, value in settings.items() if value is not None},
         }
 
 
@@ -197,7 +197,7 @@ def placement_facts(pid: int, proc: Path = PROC, topology: Topology | None = Non
     """
     topology = topology or read_topology()
     try:
-        found = hierarchies(proc, pid)
+        by_controller = hierarchies(proc, pid)
         tasks = [int(task.name) for task in (proc / str(pid) / "task").iterdir()]
         cpus = _cpus(pid, tasks, proc)
     except (OSError, ValueError):
@@ -208,10 +208,10 @@ def placement_facts(pid: int, proc: Path = PROC, topology: Topology | None = Non
     return PlacementFacts(
         cpus=cpus or None,
         cores=len({topology.cores.get(cpu, (cpu,)) for cpu in cpus}) or None,
-        cpus_by=None if set(cpus) >= every else _by(found.get("cpuset"), cpus),
-        cpu_quota=min(_quotas(found.get("cpu")), default=None),
-        memory_limit_bytes=min(_memory_limits(found.get("memory")), default=None),
-        io_limits=_io_limits(found.get("io")),
+        cpus_by=None if set(cpus) >= every else _by(by_controller.get("cpuset"), cpus),
+        cpu_quota=min(_quotas(by_controller.get("cpu")), default=None),
+        memory_limit_bytes=min(_memory_limits(by_controller.get("memory")), default=None),
+        io_limits=_io_limits(by_controller.get("io")),
         scheduling=", ".join(sorted(filter(None, {_class(pid, task, proc) for task in tasks}))) or None,
         nice=nice,
         nice_others=tuple(sorted(other for other in nices if other != nice)),
@@ -220,13 +220,13 @@ def placement_facts(pid: int, proc: Path = PROC, topology: Topology | None = Non
 
 def _cpus(pid: int, tasks: list[int], proc: Path) -> tuple[int, ...]:
     """CPUs that any thread may run on."""
-    found: set[int] = set()
+    cpus: set[int] = set()
     for task in tasks:
         with contextlib.suppress(OSError):  # a thread that has ended meanwhile
             status = (proc / f"{pid}/task/{task}/status").read_text(encoding="utf-8", errors="replace")
             if match := re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE):
-                found.update(parse_cpus(match[1]))
-    return tuple(sorted(found))
+                cpus.update(parse_cpus(match[1]))
+    return tuple(sorted(cpus))
 
 
 def _online(proc: Path) -> set[int]:
@@ -291,12 +291,12 @@ def _memory_limits(hierarchy: Hierarchy | None) -> Iterator[int]:
 
 def _io_limits(hierarchy: Hierarchy | None) -> dict[str, int]:
     """The tightest limits by device and name."""
-    found: dict[str, int] = {}
+    limits: dict[str, int] = {}
     for folder in _up(hierarchy):
         assert hierarchy is not None, "a folder of it was found"
         for name, value in _limits_v1(folder) if hierarchy.version == 1 else _limits_v2(folder):
-            found[name] = min(found.get(name, value), value)
-    return found
+            limits[name] = min(limits.get(name, value), value)
+    return limits
 
 
 def _limits_v1(folder: Path) -> Iterator[tuple[str, int]]:
@@ -405,8 +405,8 @@ def divide_cpus(cpus: Sequence[int], count: int, topology: Topology) -> tuple[tu
 
 def _siblings(folder: Path, cpu: int) -> tuple[int, ...]:
     topology = folder / f"cpu{cpu}/topology"
-    found = _list(topology / "thread_siblings_list") or _list(topology / "core_cpus_list")
-    return tuple(sorted(found)) if cpu in found else (cpu,)
+    siblings = _list(topology / "thread_siblings_list") or _list(topology / "core_cpus_list")
+    return tuple(sorted(siblings)) if cpu in siblings else (cpu,)
 
 
 def _list(file: Path) -> frozenset[int]:

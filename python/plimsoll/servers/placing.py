@@ -68,7 +68,7 @@ def _as(key: str) -> Any:
 
 def unified_group(how: dict[str, Any]) -> Path | None:
     """The group of version 2 among those of a placement; None where it has none."""
-    return next((Path(one) for one in how.get("groups", ()) if Path(one, "cgroup.freeze").exists()), None)
+    return next((Path(group) for group in how.get("groups", ()) if Path(group, "cgroup.freeze").exists()), None)
 
 
 def note_groups(directory: Path, groups: list[str]) -> None:

@@ -137,15 +137,15 @@ def answers(target: Target, data_dir: Path) -> bool:
     """
     try:
         with connect(target, connect_limit_s=2, read_limit_s=2) as control:
-            said = str(control.value("SELECT @@datadir"))
+            server_dir = str(control.value("SELECT @@datadir"))
     except TargetError as error:
         if error.code in _NO_ACCOUNT:
             raise _astray(data_dir, "does not know the account that Plimsoll made") from None
         if error.code not in _NOT_YET:
             raise
         return False
-    if Path(said) != data_dir:
-        raise _astray(data_dir, f"uses the data directory {said}")
+    if Path(server_dir) != data_dir:
+        raise _astray(data_dir, f"uses the data directory {server_dir}")
     return True
 
 
@@ -253,16 +253,16 @@ def full_disk(data_dir: Path) -> str | None:
     Args:
         data_dir: Its data directory.
     """
-    found = [(*space, key, folder) for key, folder in _folders(data_dir) if (space := _space(folder)) is not None]
-    if not found:
+    volumes = [(*space, key, folder) for key, folder in _folders(data_dir) if (space := _space(folder)) is not None]
+    if not volumes:
         return None
-    free, total, key, folder = min(found)
+    free, total, key, folder = min(volumes)
     says_full = _SAYS_FULL.search(read_tail(data_dir.parent / "error.log", lines=_LOG_LINES)) is not None
     if free >= (LITTLE_BYTES if says_full else NOTHING_BYTES):
         return None
-    said = ", and the server's error log says so" if says_full else ""
+    remark = ", and the server's error log says so" if says_full else ""
     return (
-        f"the disk of {folder} is full: {format_bytes(free)} of {format_bytes(total)} are free{said}; free some space"
+        f"the disk of {folder} is full: {format_bytes(free)} of {format_bytes(total)} are free{remark}; free some space"
         f" there, choose another {key}, or load fewer rows"
     )
 

@@ -81,8 +81,8 @@ class Settled:
         if not any(parts):
             return "nothing to settle by: the server says neither history list length nor dirty pages"
         state = "settled" if self.reached else "did not settle"
-        told = f"{state} within {format_duration(self.waited_s)}: {', '.join(part for part in parts if part)}"
-        return told + (f"; not waited for, since it does not fall: {', '.join(self.stuck)}" if self.stuck else "")
+        sentence = f"{state} within {format_duration(self.waited_s)}: {', '.join(part for part in parts if part)}"
+        return sentence + (f"; not waited for, since it does not fall: {', '.join(self.stuck)}" if self.stuck else "")
 
 
 def settle(

@@ -218,8 +218,8 @@ def _lines(device: str, sys: Path, seen: set[str]) -> Iterator[str]:
         yield f"{device}: {maker}{f' {name}' if name else ''} on {', '.join(below) or 'unknown devices'}"
     elif below:
         yield f"{device}: made of {', '.join(below)}"
-    for one in below:
-        yield from _lines(one, sys, seen)
+    for member in below:
+        yield from _lines(member, sys, seen)
 
 
 def _disk_of(block: Path) -> str | None:

@@ -99,14 +99,14 @@ def sides_of(
     if len(settings) == 1 and len(servers) < 2 and not targets:
         settings = [{}, settings[0]]
     given = {"--set": settings, "--server": servers, "--target": targets}
-    count = max(len(one) for one in given.values())
+    count = max(len(values) for values in given.values())
     if faults := [*_faults(given, count)]:
         raise SpecError(*faults)
     settings, servers = _for_each(settings or [{}], count), _for_each(servers or ["mariadb"], count)
     names = _names(settings, servers, targets)
     urls: Sequence[str | None] = targets or [None] * count
     places = zip(names, settings, servers, urls, strict=True)
-    return tuple(Side(name=name, options=one, server=server, target=url) for name, one, server, url in places)
+    return tuple(Side(name=name, options=options, server=server, target=url) for name, options, server, url in places)
 
 
 def _faults(given: Mapping[str, Sequence[object]], count: int) -> list[str]:
@@ -157,8 +157,8 @@ def _names(
     """
     programs = [server_word(server.split()) or server for server in servers]
     of_servers = _different(programs) or _different(servers)
-    told = zip(*(one for one in (of_servers, _different(targets), _set(settings)) if one), strict=True)
-    names = [", ".join(filter(None, parts)) or DEFAULT for parts in told] or [DEFAULT] * len(settings)
+    differences = zip(*(words for words in (of_servers, _different(targets), _set(settings)) if words), strict=True)
+    names = [", ".join(filter(None, parts)) or DEFAULT for parts in differences] or [DEFAULT] * len(settings)
     for index, name in enumerate(names):
         if name in names[:index]:
             raise SpecError(
@@ -171,10 +171,10 @@ def _names(
 
 def _set(settings: Sequence[Mapping[str, OptionValue]]) -> list[str]:
     """The settings of each side that another one lacks or has with another value."""
-    shared = {name for name in settings[0] if all(setting.get(name) == settings[0][name] for setting in settings)}
+    shared = {name for name in settings[0] if all(options.get(name) == settings[0][name] for options in settings)}
     return [
-        ", ".join(f"{name}={_shown(value)}" for name, value in setting.items() if name not in shared)
-        for setting in settings
+        ", ".join(f"{name}={_shown(value)}" for name, value in options.items() if name not in shared)
+        for options in settings
     ]
 
 

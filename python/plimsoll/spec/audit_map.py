@@ -101,18 +101,18 @@ def parse_audit_map(text: str) -> AuditMap:
 def checked_audit_map(written: dict[str, Any]) -> AuditMap:
     """Checks the keys of a map. Raises as `parse_audit_map`."""
     try:
-        found = AuditMap.model_validate(written)
+        audit_map = AuditMap.model_validate(written)
     except ValidationError as error:
         raise SpecError(*faults_of(error, known={"": _KEYS})) from None
-    if faults := _place_faults(found):
+    if faults := _place_faults(audit_map):
         raise SpecError(*faults)
-    return found
+    return audit_map
 
 
 def _place_faults(audit_map: AuditMap) -> list[Fault]:
     """Columns that a record does not have, and columns that are named twice."""
     places = {name: place for name in _COLUMN_KEYS if (place := getattr(audit_map, name)) is not None}
-    told: dict[int, str] = {}
+    keys_by_place: dict[int, str] = {}
     faults = list[Fault]()
     for name, place in places.items():
         key = name.rstrip("_")
@@ -120,7 +120,7 @@ def _place_faults(audit_map: AuditMap) -> list[Fault]:
             faults.append(
                 Fault((key,), f"must be below columns ({audit_map.columns}; positions count from 0), is {place}")
             )
-        elif place in told:
-            faults.append(Fault((key,), f"is column {place}, as {told[place]} is"))
-        told.setdefault(place, key)
+        elif place in keys_by_place:
+            faults.append(Fault((key,), f"is column {place}, as {keys_by_place[place]} is"))
+        keys_by_place.setdefault(place, key)
     return faults

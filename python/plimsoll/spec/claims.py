@@ -86,8 +86,8 @@ def faults_of_claims(spec: StudySpec) -> Iterator[Fault]:
     for index, claim in enumerate(spec.claim):
         faults = claim_faults(
             claim,
-            systems=[one.name for one in spec.system],
-            workloads=[one.name for one in spec.workload],
+            systems=[system.name for system in spec.system],
+            workloads=[workload.name for workload in spec.workload],
             connections=spec.study.levels.connections,
         )
         yield from within(("claim", index), faults)
@@ -120,7 +120,7 @@ def claim_faults(
         yield Fault(("connections",), "say at which level throughput is compared with that of the lowest")
     elif claim.peak_connections is not None:
         low, high = claim.peak_connections
-        if connections and not any(low <= connection <= high for connection in connections):
+        if connections and not any(low <= count <= high for count in connections):
             measured = ", ".join(map(str, sorted(connections)))
             yield Fault(
                 ("peak_connections",),

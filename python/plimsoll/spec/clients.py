@@ -159,18 +159,18 @@ class Reconnect(Written):
 
     def stated(self) -> dict[str, str]:
         """What differs from the defaults, in words, by name."""
-        usual, found = Reconnect(), dict[str, str]()
+        usual, differences = Reconnect(), dict[str, str]()
         again = self.model_copy(update={"network_timeout": usual.network_timeout, "read_timeout": usual.read_timeout})
         if again != usual:
-            found["reconnect"] = (
+            differences["reconnect"] = (
                 f"after {format_ms(self.pause * 1e3)} to {format_ms(self.pause_max * 1e3)}, for"
                 f" {format_duration(self.give_up)}; back with {self.back_ratio:.0%}"
             )
         if self.network_timeout != usual.network_timeout:
-            found["network_timeout"] = format_duration(self.network_timeout)
+            differences["network_timeout"] = format_duration(self.network_timeout)
         if self.read_timeout != usual.read_timeout:
-            found["read_timeout"] = "none" if self.read_timeout is None else format_duration(self.read_timeout)
-        return found
+            differences["read_timeout"] = "none" if self.read_timeout is None else format_duration(self.read_timeout)
+        return differences
 
 
 class Clients(Written):
@@ -217,13 +217,13 @@ class Clients(Written):
 
     def identity(self) -> dict[str, Any]:
         """What makes trials other trials. Defaults that there were none of once leave them what they were."""
-        said = self.model_dump(mode="json")
+        fields = self.model_dump(mode="json")
         for key in ("network_timeout", "read_timeout"):
-            if said["reconnect"][key] == getattr(CLIENTS.reconnect, key):
-                del said["reconnect"][key]
+            if fields["reconnect"][key] == getattr(CLIENTS.reconnect, key):
+                del fields["reconnect"][key]
         if self.burstiness == CLIENTS.burstiness:
-            del said["burstiness"]
-        return said
+            del fields["burstiness"]
+        return fields
 
     def line(self) -> dict[str, Any]:
         """What the engine reads of a group about its connections."""
@@ -235,16 +235,16 @@ class Clients(Written):
 
     def stated(self) -> dict[str, str]:
         """What differs from the defaults, in words, by name: what a reader of results must know."""
-        usual, found = CLIENTS, dict[str, str]()
+        usual, differences = CLIENTS, dict[str, str]()
         if self.think_time is not None:
-            found["think_time"] = str(self.think_time)
+            differences["think_time"] = str(self.think_time)
         if self.retry != usual.retry:
-            found["retry"] = "; ".join(map(str, self.retry)) or "nothing"
+            differences["retry"] = "; ".join(map(str, self.retry)) or "nothing"
         if self.connect_per_s is not None:
-            found["connect_per_s"] = f"{self.connect_per_s:g}"
+            differences["connect_per_s"] = f"{self.connect_per_s:g}"
         if self.burstiness != usual.burstiness:
-            found["burstiness"] = f"{self.burstiness:g}"
-        return {**found, **self.reconnect.stated()}
+            differences["burstiness"] = f"{self.burstiness:g}"
+        return {**differences, **self.reconnect.stated()}
 
 
 CLIENTS = Clients()
@@ -323,13 +323,13 @@ class OpenArrivals:
 
     def falls_s(self) -> tuple[float, ...]:
         """When the target rate is lower than just before, or begins to fall: seconds since the load began."""
-        at_s, found = 0.0, list[float]()
+        at_s, falls_s = 0.0, list[float]()
         for position, step in enumerate(self.steps):
             before = self.steps[position - 1].to_tps if position else step.from_tps
             if step.from_tps < before or step.to_tps < step.from_tps:
-                found.append(at_s)
+                falls_s.append(at_s)
             at_s += step.duration_s or 0.0
-        return tuple(found)
+        return tuple(falls_s)
 
 
 def steady(rate_tps: float) -> OpenArrivals:
@@ -340,7 +340,7 @@ def steady(rate_tps: float) -> OpenArrivals:
 def rising(ramp: Ramp) -> OpenArrivals:
     """The rates of a ramp, in straight lines of half a second."""
     at_s = [0.5 * step for step in range(math.ceil(ramp.longest_s / 0.5) + 1)]
-    rates = [ramp.rate_tps(one) for one in at_s]
+    rates = [ramp.rate_tps(time_s) for time_s in at_s]
     steps = (RateStep(duration_s=0.5, from_tps=low, to_tps=high) for low, high in itertools.pairwise(rates))
     return OpenArrivals(steps=(*steps, RateStep(duration_s=None, from_tps=rates[-1], to_tps=rates[-1])))
 

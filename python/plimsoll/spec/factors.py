@@ -103,19 +103,19 @@ def read_factors(table: object) -> tuple[tuple[Factor, ...], list[Fault]]:
     """
     if not isinstance(table, dict):
         return (), [Fault(("factors",), f"must be a table such as {_EXAMPLE}")]
-    found, faults = [], list[Fault]()
+    entries, faults = [], list[Fault]()
     for path, values in _entries({key: value for key, value in table.items() if key != COMBINATIONS}):
-        own = list(_faults(path, values))
-        faults += own
-        if not own:
-            found.append((path, _values(path, values)))
-    if not found and not faults:
+        entry_faults = list(_faults(path, values))
+        faults += entry_faults
+        if not entry_faults:
+            entries.append((path, _values(path, values)))
+    if not entries and not faults:
         faults.append(Fault(("factors",), f"must name at least one, such as {_EXAMPLE}"))
-    for path, count in Counter(path for path, _ in found).items():
+    for path, count in Counter(path for path, _ in entries).items():
         if count > 1:
             faults.append(Fault(("factors", *path), f"is there {count} times; keep one"))
-    names = _names([path for path, _ in found])
-    return tuple(Factor(names[path], path, values) for path, values in found), faults
+    names = _names([path for path, _ in entries])
+    return tuple(Factor(names[path], path, values) for path, values in entries), faults
 
 
 def read_combinations(listed: object, factors: Iterable[Factor]) -> tuple[list[tuple[Loc, Combination]], list[Fault]]:
@@ -131,27 +131,27 @@ def read_combinations(listed: object, factors: Iterable[Factor]) -> tuple[list[t
     if not isinstance(listed, list) or not listed:
         cure = f"must be a list of tables, such as [{{ {_shortest(factors)} }}]"
         return [], [Fault(("factors", COMBINATIONS), cure)]
-    found: list[tuple[Loc, Combination]] = []
+    combinations: list[tuple[Loc, Combination]] = []
     faults: list[Fault] = []
     for index, item in enumerate(listed):
         place = ("factors", COMBINATIONS, index)
         if not isinstance(item, dict):
             faults.append(Fault(place, f"must be a table such as {{ {_shortest(factors)} }}, is {item!r}"))
             continue
-        chosen, own = _chosen(place, dict(_leaves(item)), factors)
-        faults += own
-        found += [
+        chosen, item_faults = _chosen(place, dict(_leaves(item)), factors)
+        faults += item_faults
+        combinations += [
             (place, product) for product in products([chosen.get(factor.name, factor.values) for factor in factors])
         ]
-    return found, faults
+    return combinations, faults
 
 
 def products(choices: Iterable[tuple[FactorValue, ...]]) -> list[Combination]:
     """Every combination, the first factor changing slowest."""
-    found: list[Combination] = [()]
+    combinations: list[Combination] = [()]
     for values in choices:
-        found = [(*before, value) for before in found for value in values]
-    return found
+        combinations = [(*before, value) for before in combinations for value in values]
+    return combinations
 
 
 def _entries(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
@@ -247,14 +247,14 @@ def _chosen(
             cure = f"did you mean {near[0]}?" if near else f"known are {', '.join(factor.name for factor in factors)}"
             faults.append(Fault((*place, key), f"is not a factor; {cure}"))
             continue
-        found = tuple(value for value in factor.values if value.is_same(written))
-        if not found:
+        matching = tuple(value for value in factor.values if value.is_same(written))
+        if not matching:
             known_values = ", ".join(value.label for value in factor.values)
             faults.append(Fault((*place, key), f"is {written!r}, but the values of this factor are {known_values}"))
         elif factor.name in chosen:
             faults.append(Fault((*place, key), "is said twice; keep one"))
         else:
-            chosen[factor.name] = found
+            chosen[factor.name] = matching
     return chosen, faults
 
 
@@ -330,12 +330,12 @@ def equal_systems(systems: Iterable[SystemSpec]) -> Iterator[Fault]:
     for system in systems:
         if not system.factor_values or system.server is None:
             continue  # parameters of a target differ in their values
-        said = system.model_dump(mode="json", exclude={"name", "cost", "cost_per_month"})
+        fields = system.model_dump(mode="json", exclude={"name", "cost", "cost_per_month"})
         try:
             options = {name: _spelled(value) for name, value in system.server.server_options.items()}
         except SpecError:
             continue  # what is wrong with them is told where they stand
-        settings = json.dumps({**said, "server": {**said["server"], "options": options}}, sort_keys=True)
+        settings = json.dumps({**fields, "server": {**fields["server"], "options": options}}, sort_keys=True)
         if settings in known:
             yield Fault(
                 ("factors",),
@@ -347,11 +347,11 @@ def equal_systems(systems: Iterable[SystemSpec]) -> Iterator[Fault]:
 
 def varied(spec: StudySpec) -> dict[str, tuple[str, ...]]:
     """The values of each factor of a study, in the order of its file; nothing where systems are written out."""
-    found: dict[str, dict[str, None]] = {}
+    values_by_factor: dict[str, dict[str, None]] = {}
     for system in spec.system:
         for factor, value in system.factor_values.items():
-            found.setdefault(factor, {})[value] = None
-    return {factor: tuple(values) for factor, values in found.items()}
+            values_by_factor.setdefault(factor, {})[value] = None
+    return {factor: tuple(values) for factor, values in values_by_factor.items()}
 
 
 def _combinations(
@@ -362,13 +362,13 @@ def _combinations(
         if count > SYSTEMS_MAX:
             return [], [_too_many(count)]
         return products([factor.values for factor in factors]), []
-    found, faults = read_combinations(table[COMBINATIONS], factors)
-    if not faults and base_count * len(found) > SYSTEMS_MAX:
-        faults.append(_too_many(base_count * len(found)))
+    combinations, faults = read_combinations(table[COMBINATIONS], factors)
+    if not faults and base_count * len(combinations) > SYSTEMS_MAX:
+        faults.append(_too_many(base_count * len(combinations)))
     if faults:
         return [], faults
     first: dict[Combination, Loc] = {}
-    for place, combination in found:
+    for place, combination in combinations:
         if combination in first:
             what = ", ".join(factor.words(value) for factor, value in zip(factors, combination, strict=True))
             faults.append(Fault(place, f"{what} is in {path_text(first[combination])} as well; keep one"))
@@ -490,7 +490,7 @@ def placed(faults: Iterable[Fault], origins: Sequence[Origin | None]) -> tuple[F
         faults: Of the study; the path of a system has its index there.
         origins: Of all systems of the study; None for one that was written out.
     """
-    found = dict.fromkeys(_placed(fault, origins) for fault in faults)
+    placed_faults = dict.fromkeys(_placed(fault, origins) for fault in faults)
     whose = {
         value.place: factor
         for origin in origins
@@ -498,7 +498,7 @@ def placed(faults: Iterable[Fault], origins: Sequence[Origin | None]) -> tuple[F
         for factor in origin.factors
         for value in factor.values
     }
-    return tuple(dict.fromkeys(_of_factors(found, whose)))
+    return tuple(dict.fromkeys(_of_factors(placed_faults, whose)))
 
 
 def _placed(fault: Fault, origins: Sequence[Origin | None]) -> tuple[Loc, Fault]:
@@ -512,8 +512,8 @@ def _placed(fault: Fault, origins: Sequence[Origin | None]) -> tuple[Loc, Fault]
     return (), fault
 
 
-def _of_factors(found: Mapping[tuple[Loc, Fault], None], whose: Mapping[Loc, Factor]) -> Iterator[Fault]:
-    for place, fault in found:
+def _of_factors(placed_faults: Mapping[tuple[Loc, Fault], None], whose: Mapping[Loc, Factor]) -> Iterator[Fault]:
+    for place, fault in placed_faults:
         factor = whose.get(place)
-        is_of_all = factor is not None and all((value.place, fault) in found for value in factor.values)
+        is_of_all = factor is not None and all((value.place, fault) in placed_faults for value in factor.values)
         yield from within(factor.place if factor is not None and is_of_all else place, [fault])

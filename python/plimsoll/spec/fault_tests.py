@@ -172,13 +172,13 @@ class FailoverSpec:
 
     def faults_found(self, *, is_mariadb: bool) -> tuple[str, ...]:
         """What cannot be done, each with the name of its option."""
-        found = []
+        faults = []
         if self.semisync_replicas > self.replicas:
-            found.append(
+            faults.append(
                 f"--semisync-replicas: must be at most --replicas ({self.replicas}), is {self.semisync_replicas}"
             )
         if self.semisync_replicas > 1 and not self.is_semisync:
-            found.append("--semisync-replicas: has no meaning with --replication async; leave it out")
+            faults.append("--semisync-replicas: has no meaning with --replication async; leave it out")
         if self.semisync_replicas > 1 and is_mariadb:
-            found.append(f"--semisync-replicas: MariaDB waits for one replica, not for {self.semisync_replicas}")
-        return tuple(found)
+            faults.append(f"--semisync-replicas: MariaDB waits for one replica, not for {self.semisync_replicas}")
+        return tuple(faults)

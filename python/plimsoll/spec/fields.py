@@ -44,14 +44,14 @@ class Extended(Written):
     def _without_later(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return self.without_later(serialize(self))
 
-    def without_later(self, said: dict[str, Any]) -> dict[str, Any]:
+    def without_later(self, fields: dict[str, Any]) -> dict[str, Any]:
         """What was serialised, without later keys that were not given."""
         unsaid: set[str] = set()
         for key in self.LATER:
             field = type(self).model_fields[key]
             if getattr(self, key) == field.get_default(call_default_factory=True):
                 unsaid |= {key, field.alias or key}
-        return {key: value for key, value in said.items() if key not in unsaid}
+        return {key: value for key, value in fields.items() if key not in unsaid}
 
 
 def reader(parse: Callable[[str], float | None], example: str) -> BeforeValidator:
@@ -209,9 +209,13 @@ def faults_of(error: ValidationError, *, known: dict[str, tuple[str, ...]] | Non
         error: What pydantic found.
         known: By the path of a table (without indexes), the keys that it may have, to suggest the nearest.
     """
-    found: list[dict[str, Any]] = [dict(fault) for fault in error.errors()]
-    lists = {one["loc"][:index] for one in found for index, part in enumerate(one["loc"]) if isinstance(part, int)}
-    return tuple(_fault(one, known or {}) for one in found if one["type"] != "too_short" or one["loc"] not in lists)
+    details: list[dict[str, Any]] = [dict(fault) for fault in error.errors()]
+    lists = {
+        detail["loc"][:index] for detail in details for index, part in enumerate(detail["loc"]) if isinstance(part, int)
+    }
+    return tuple(
+        _fault(detail, known or {}) for detail in details if detail["type"] != "too_short" or detail["loc"] not in lists
+    )
 
 
 GENERATOR = "(generator)"
@@ -246,8 +250,8 @@ def _suggestion(path: Loc, known: dict[str, tuple[str, ...]]) -> str:
     return " for what stands beside it" if str(path[-1]) in keys else suggestion(str(path[-1]), keys)
 
 
-def _no_way(said: dict[str, Any]) -> str:
-    tag, ways = said["tag"].strip("()"), said["expected_tags"].replace("(", "").replace(")", "")
+def _no_way(context: dict[str, Any]) -> str:
+    tag, ways = context["tag"].strip("()"), context["expected_tags"].replace("(", "").replace(")", "")
     plain = ways.replace("'", "")
     return f"must be one of {ways}, is {tag!r}" if tag else f"is missing; one of {plain}"
 
@@ -276,7 +280,7 @@ def _plain_name(name: str) -> str:
     """Servers take 64 characters of Unicode's first plane; people must be able to tell names from each other."""
     if fault := name_fault(name):
         raise ValueError(fault)
-    if len(name) > NAME_MAX or any(ord(one) > 0xFFFF for one in name):
+    if len(name) > NAME_MAX or any(ord(character) > 0xFFFF for character in name):
         raise ValueError(
             f"must be 1 to {NAME_MAX} characters, none beyond U+FFFF, which servers do not take, is {name!r}"
         )

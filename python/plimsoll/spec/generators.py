@@ -63,10 +63,10 @@ class DistributionSpec(Extended):
 
     @model_validator(mode="after")
     def _own_parameters_only(self) -> Self:
-        own = PARAMETERS[self.kind]
+        parameters = PARAMETERS[self.kind]
         for name in type(self).model_fields:
-            if name != "kind" and name not in own and getattr(self, name) is not None:
-                known = f"its parameters are {', '.join(own)}" if own else "it has no parameters"
+            if name != "kind" and name not in parameters and getattr(self, name) is not None:
+                known = f"its parameters are {', '.join(parameters)}" if parameters else "it has no parameters"
                 raise ValueError(f"{self.kind} has no {name}; {known}")
         for fault in self._share_faults():
             raise ValueError(fault)
@@ -179,10 +179,10 @@ def template_parts(template: str) -> list[str | Placeholder]:
     """
     parts: list[str | Placeholder] = []
     at = 0
-    for found in _TEMPLATE.finditer(template):
-        parts.append(template[at : found.start()])
-        at = found.end()
-        parts.append(found[0][0] if found[0] in ("{{", "}}") else _placeholder(found[0], found[1]))
+    for match in _TEMPLATE.finditer(template):
+        parts.append(template[at : match.start()])
+        at = match.end()
+        parts.append(match[0][0] if match[0] in ("{{", "}}") else _placeholder(match[0], match[1]))
     parts.append(template[at:])
     return [part for part in parts if part != ""]
 
@@ -505,9 +505,9 @@ class Made(Extended):
     def _way_apart(cls, written: object) -> object:
         if not isinstance(written, dict):
             return written
-        own = {field.alias or name for name, field in cls.model_fields.items()} - {GENERATOR, MISPLACED}
-        way = {key: value for key, value in written.items() if key not in own}
-        apart = {key: value for key, value in written.items() if key in own}
+        keys = {field.alias or name for name, field in cls.model_fields.items()} - {GENERATOR, MISPLACED}
+        way = {key: value for key, value in written.items() if key not in keys}
+        apart = {key: value for key, value in written.items() if key in keys}
         if any(written.get(key) for key in cls.INSTEAD):
             return {**apart, MISPLACED: tuple(way)}
         return {**apart, GENERATOR: way}
@@ -515,9 +515,9 @@ class Made(Extended):
     @model_serializer(mode="wrap")
     def _as_written(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Keys that ways had from the beginning are there, whichever the way: so ids of trials stay what they were."""
-        said = self.without_later(serialize(self))
-        way = said.pop(GENERATOR, None) or said.pop("generator", None) or {}
-        return {**dict.fromkeys(_FORMER_KEYS), "null_ratio": 0.0, **way, **said}
+        fields = self.without_later(serialize(self))
+        way = fields.pop(GENERATOR, None) or fields.pop("generator", None) or {}
+        return {**dict.fromkeys(_FORMER_KEYS), "null_ratio": 0.0, **way, **fields}
 
 
 _FORMER_KEYS = (

@@ -142,9 +142,9 @@ def _faults(system: SystemSpec, *, by_hook: bool) -> Iterator[Fault]:
         yield Fault(("reset",), '"hook" needs a command that puts the data back: add hooks.reset, or say another reset')
     if not by_hook and "reset" in written:
         yield Fault(("hooks", "reset"), 'is never called; add reset = "hook", or remove the hook')
-    for one, other in (("start", "stop"), ("stop", "start")):
-        if one in written and other not in written:
-            yield Fault(("hooks", one), f"needs {other} as well, so that exactly one system runs at a time")
+    for hook, other in (("start", "stop"), ("stop", "start")):
+        if hook in written and other not in written:
+            yield Fault(("hooks", hook), f"needs {other} as well, so that exactly one system runs at a time")
 
 
 def _faults_of_managed(written: Iterable[str], *, by_hook: bool) -> Iterator[Fault]:

@@ -158,7 +158,7 @@ def toml_text(value: TomlValue) -> str:
         case float():
             return repr(value)
         case Mapping():
-            pairs = ", ".join(f"{_key(key)} = {toml_text(one)}" for key, one in value.items())
+            pairs = ", ".join(f"{_key(key)} = {toml_text(item)}" for key, item in value.items())
             return f"{{ {pairs} }}" if pairs else "{}"
     return f"[{', '.join(map(toml_text, value))}]"
 

@@ -114,9 +114,9 @@ class FileKeys(Written):
     @property
     def file_factors(self) -> dict[str, str]:
         """What tells systems apart, as text; only what was written."""
-        said = {name: getattr(self, name) for name in _FACTORS}
+        values = {name: getattr(self, name) for name in _FACTORS}
         usual = FileKeys.model_fields
-        return {name: _text(value) for name, value in said.items() if value != usual[name].default}
+        return {name: _text(value) for name, value in values.items() if value != usual[name].default}
 
     @property
     def options_that_follow(self) -> dict[str, OptionValue]:

@@ -37,14 +37,14 @@ def parse_cpus(text: str) -> tuple[int, ...]:
     Raises:
         ValueError: It is no such list.
     """
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in text.split(","):
         match = re.fullmatch(r"\s*([0-9]{1,5})(?:-([0-9]{1,5}))?\s*", part)
         low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if low > high or high > CPU_NUMBER_MAX:
             raise ValueError(f'must be a list of CPU numbers such as "0-3,8", is {text[:60]!r}')
-        found.update(range(low, high + 1))
-    return tuple(sorted(found))
+        numbers.update(range(low, high + 1))
+    return tuple(sorted(numbers))
 
 
 def format_cpus(cpus: tuple[int, ...]) -> str:
@@ -129,7 +129,7 @@ class Placement(Written):
 
     def placement_factors(self) -> dict[str, str]:
         """What was given, as factors of a system."""
-        said: dict[str, object] = {
+        factors: dict[str, object] = {
             "cpus": None if self.cpus is None else format_cpus(self.cpus),
             "cpu_count": self.cpu_count,
             "cpu_quota": None if self.cpu_quota is None else f"{self.cpu_quota:g}",
@@ -138,8 +138,8 @@ class Placement(Written):
             "nice": self.nice,
         }
         limits = {} if self.io_limits is None else self.io_limits.stated()
-        said |= {f"{name.replace('_bps', '_per_s_bytes')}": value for name, value in limits.items()}
-        return {name: str(value) for name, value in said.items() if value is not None}
+        factors |= {f"{name.replace('_bps', '_per_s_bytes')}": value for name, value in limits.items()}
+        return {name: str(value) for name, value in factors.items() if value is not None}
 
 
 PLACEMENT_KEYS = tuple(Placement.model_fields)

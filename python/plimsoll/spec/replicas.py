@@ -112,21 +112,21 @@ class ReplicationKeys(Written):
         """What tells systems with replicas apart, as text; nothing without any."""
         if not self.replicas:
             return {}
-        found = {"replicas": str(self.replicas), "replication": self.replication}
+        factors = {"replicas": str(self.replicas), "replication": self.replication}
         if self.replication == "semisync":
-            found["semisync_replicas"] = str(self.semisync_replicas)
+            factors["semisync_replicas"] = str(self.semisync_replicas)
         if self.replication_delay is not None:
-            found["replication_delay_s"] = f"{self.replication_delay:g}"
-        own = self.replica
-        if own.cpus is not None:
-            found["replica_cpus"] = "; ".join(format_cpus(cpu) for cpu in own.cpus)
-        if own.cpu_count is not None:
-            found["replica_cpu_count"] = "; ".join(str(one) for one in own.cpu_count)
-        sizes = {"replica_memory_limit_bytes": own.memory_limit, "replica_buffer_pool_bytes": own.buffer_pool}
-        found |= {name: str(value) for name, value in sizes.items() if value is not None}
-        if own.data_dir is not None:
-            found["replica_data_dir"] = own.data_dir
-        return found | {f"replica.{name}": str(value) for name, value in own.options.items()}
+            factors["replication_delay_s"] = f"{self.replication_delay:g}"
+        replica = self.replica
+        if replica.cpus is not None:
+            factors["replica_cpus"] = "; ".join(format_cpus(cpu_set) for cpu_set in replica.cpus)
+        if replica.cpu_count is not None:
+            factors["replica_cpu_count"] = "; ".join(str(count) for count in replica.cpu_count)
+        sizes = {"replica_memory_limit_bytes": replica.memory_limit, "replica_buffer_pool_bytes": replica.buffer_pool}
+        factors |= {name: str(value) for name, value in sizes.items() if value is not None}
+        if replica.data_dir is not None:
+            factors["replica_data_dir"] = replica.data_dir
+        return factors | {f"replica.{name}": str(value) for name, value in replica.options.items()}
 
 
 def replication_faults(
@@ -187,14 +187,14 @@ def _semisync_faults(keys: ReplicationKeys, flavour: str) -> Iterator[Fault]:
 
 
 def _cpu_faults(keys: ReplicationKeys, cpus: tuple[int, ...] | None) -> Iterator[Fault]:
-    own = keys.replica
-    if own.cpus is not None and own.cpu_count is not None:
+    replica = keys.replica
+    if replica.cpus is not None and replica.cpu_count is not None:
         yield Fault(("replica", "cpu_count"), "cpus says which CPUs already; keep one of them")
-    if cpus is not None and own.cpus is None:
+    if cpus is not None and replica.cpus is None:
         yield Fault(("replica", "cpus"), "the source has CPUs of its own; say which the replicas have")
     sizes = (
-        ("cpus", own.cpus and [len(cpu) for cpu in own.cpus]),
-        ("cpu_count", own.cpu_count and list(own.cpu_count)),
+        ("cpus", replica.cpus and [len(cpu_set) for cpu_set in replica.cpus]),
+        ("cpu_count", replica.cpu_count and list(replica.cpu_count)),
     )
     for key, counts in sizes:
         if not counts:
@@ -247,12 +247,12 @@ class Reads(Written):
 
     def __str__(self) -> str:
         """In words."""
-        own = {
+        meanings = {
             "off": "own writes may be missed",
             "wait": "a read waits for the connection's last write",
             "pin": "after a write the connection reads from the source",
         }
-        return f"{self.policy.replace('_', ' ')} per {self.per}; {own[self.read_your_writes]}"
+        return f"{self.policy.replace('_', ' ')} per {self.per}; {meanings[self.read_your_writes]}"
 
 
 def _read(value: object) -> object:
@@ -304,9 +304,9 @@ def role_target_faults(targets: Sequence[RoleTargetSpec]) -> Iterator[Fault]:
     if replicas > REPLICAS_MAX:
         yield Fault(("targets",), f"has {replicas} replicas, at most {REPLICAS_MAX} are supported")
     seen: dict[str, int] = {}
-    for index, one in enumerate(targets):
+    for index, role_target in enumerate(targets):
         try:
-            target = one.parsed()
+            target = role_target.parsed()
         except SpecError as error:
             yield from (Fault(("targets", index, "url"), fault.reason) for fault in error.faults)
             continue

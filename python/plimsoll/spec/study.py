@@ -218,12 +218,12 @@ class StudySpec(Written):
     @property
     def sessions_max(self) -> int:
         """The most connections that a trial opens."""
-        return max(self.study.levels.connections) + max(background_connections(one) for one in self.workload)
+        return max(self.study.levels.connections) + max(background_connections(workload) for workload in self.workload)
 
     @property
     def environments(self) -> tuple[str, ...]:
         """Environments of its systems, in the order of the file; none where systems do not name any."""
-        return tuple(dict.fromkeys(one.environment for one in self.system if one.environment is not None))
+        return tuple(dict.fromkeys(system.environment for system in self.system if system.environment is not None))
 
     def reset_of(self, system: SystemSpec) -> Reset:
         """When the data of a system is put back as prepared."""
@@ -393,13 +393,13 @@ def counted_s_of_duet(study: StudySection, system_count: int) -> float:
 
 def duet_faults(spec: StudySpec) -> Iterable[Fault]:
     """What keeps a study from being a duet, or belongs to duets only; one line each."""
-    study, said = spec.study, spec.study.model_fields_set
+    study, given = spec.study, spec.study.model_fields_set
     if study.design == "sequential":
         for key in ("turn", "rounds"):
-            if key in said:
+            if key in given:
                 yield Fault(("study", key), 'belongs to a duet; say design = "duet", or leave it out')
         return
-    if "repetitions" in said:
+    if "repetitions" in given:
         yield Fault(
             ("study", "repetitions"), "a duet has rounds, in each of which all servers are started again; say rounds"
         )

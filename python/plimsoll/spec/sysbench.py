@@ -72,10 +72,10 @@ class SysbenchLine:
 
     def number(self, name: str) -> float:
         """The number that an option begins with, as scripts get it; 0 where there is none."""
-        found = re.match(
+        match = re.match(
             r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", self.text(name), re.ASCII | re.IGNORECASE
         )
-        return float(found[0]) if found else 0.0
+        return float(match[0]) if match else 0.0
 
     def items(self, name: str) -> tuple[str, ...]:
         """An option that is a list, separated by commas."""
@@ -111,12 +111,12 @@ class SysbenchLine:
 
     def _tls(self) -> Tls:
         """Switch of 1.0 or mode of 1.1; what the engine will refuse is taken for no encryption."""
-        said = (self.options.get("mysql-ssl", "off") or "on").lower().replace("_", "-")
-        is_switch = said in _ON
+        setting = (self.options.get("mysql-ssl", "off") or "on").lower().replace("_", "-")
+        is_switch = setting in _ON
         old = [Path(name) if is_switch and Path(name).exists() else None for name in _OLD_SSL_FILES]
         named = [self.text(f"mysql-ssl-{what}") for what in ("ca", "cert", "key")]
         ca, cert, key = (Path(name) if name else before for name, before in zip(named, old, strict=True))
-        mode: TlsMode = _TLS_MODES.get(said, "disabled")
+        mode: TlsMode = _TLS_MODES.get(setting, "disabled")
         if is_switch:
             mode = "required" if ca is None else "verify-ca"
         both = cert is not None and key is not None
@@ -199,8 +199,8 @@ def _lines(file: Path) -> Iterator[tuple[str, str | None]]:
     for line in map(str.strip, text.splitlines()):
         if "=" in line and not line.startswith(("#", ";", "[")):
             name, value = _option(line)
-            found = re.match(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S*))""", value or "")
-            yield name, next((word for word in found.groups() if word is not None), "") if found else ""
+            match = re.match(r"""\s*(?:"([^"]*)"|'([^']*)'|(\S*))""", value or "")
+            yield name, next((word for word in match.groups() if word is not None), "") if match else ""
 
 
 MODULES = frozenset(kind for kind in OPTIONS if layout_of(kind) == "sysbench-1")

@@ -147,7 +147,7 @@ def _as_tables(value: object) -> object:
     """A text stands for a table that has only the URL."""
     if not isinstance(value, list):
         return value
-    return tuple({"url": one} if isinstance(one, str) else one for one in value)
+    return tuple({"url": item} if isinstance(item, str) else item for item in value)
 
 
 Exporters = Annotated[tuple[ExporterSpec, ...], BeforeValidator(_as_tables), Field(max_length=EXPORTERS_MAX)]
@@ -204,16 +204,20 @@ class ServerSpec(FileKeys, Placement, ReplicationKeys):
     @property
     def folders(self) -> tuple[str, ...]:
         """Where directories of its servers are made, as far as that was written."""
-        own = (self.data_dir, self.replica.data_dir if self.replicas else None)
-        return (*(one for one in own if one is not None), *self.role_dirs.values())
+        data_dirs = (self.data_dir, self.replica.data_dir if self.replicas else None)
+        return (*(data_dir for data_dir in data_dirs if data_dir is not None), *self.role_dirs.values())
 
     @property
     def each_replica(self) -> ServerSpec:
         """A replica as a server of its own, besides its CPUs: what is not said of replicas is as for the source."""
-        own = self.replica
-        changes = {"memory_limit": own.memory_limit, "buffer_pool": own.buffer_pool, "data_dir": own.data_dir}
+        replica = self.replica
+        changes = {
+            "memory_limit": replica.memory_limit,
+            "buffer_pool": replica.buffer_pool,
+            "data_dir": replica.data_dir,
+        }
         written = {name: value for name, value in changes.items() if value is not None}
-        options = self.server_options | own.server_options
+        options = self.server_options | replica.server_options
         return self.model_copy(update={**written, "options": options, "replicas": 0})
 
     @property

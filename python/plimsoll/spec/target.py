@@ -85,19 +85,19 @@ class Target:
         """The same target with a password."""
         return replace(self, password=SecretStr(password))
 
-    def with_tls(self, said: Mapping[str, str | None]) -> Target:
-        """The same target, encrypted as options say; `said` has the keys that `tls_of` reads.
+    def with_tls(self, options: Mapping[str, str | None]) -> Target:
+        """The same target, encrypted as options say; `options` has the keys that `tls_of` reads.
 
         Raises:
             SpecError: What they say makes no sense, or the URL has said something about it already.
         """
-        if not any(said.values()):
+        if not any(options.values()):
             return self
         if self.tls != Tls():
             raise SpecError(
                 Fault(("tls",), f"is in the URL and in an option; say all of {', '.join(KEYS)} in one place")
             )
-        return replace(self, tls=tls_of(said))
+        return replace(self, tls=tls_of(options))
 
     def __str__(self) -> str:
         """The target without its password."""
@@ -157,9 +157,9 @@ def _target_error(*reasons: str) -> SpecError:
     return SpecError(*(Fault(("target",), reason) for reason in reasons))
 
 
-def _url_tls(said: Mapping[str, str]) -> Tls:
+def _url_tls(options: Mapping[str, str]) -> Tls:
     try:
-        return tls_of(said)
+        return tls_of(options)
     except SpecError as error:
         raise _target_error(*error.lines) from None
 
@@ -175,13 +175,13 @@ def said_of(values: Mapping[str, str | bool | None]) -> dict[str, str | None]:
     return {key: str(value).lower() if isinstance(value, bool) else value for key, value in values.items()}
 
 
-def tls_of(said: Mapping[str, str | None]) -> Tls:
+def tls_of(options: Mapping[str, str | None]) -> Tls:
     """Reads what was said under `KEYS`; a missing or empty text says nothing.
 
     Raises:
         SpecError: A mode that does not exist, or a file that its mode has no use for; all at once.
     """
-    given = {key: text for key, text in said.items() if text}
+    given = {key: text for key, text in options.items() if text}
     mode = given.get("tls", "preferred")
     if faults := tuple(_faults(mode, given)):
         raise SpecError(*faults)
@@ -214,11 +214,11 @@ def _faults(mode: str, given: Mapping[str, str]) -> Iterator[Fault]:
 
 def _key_faults(mode: str, given: Mapping[str, str], *, encrypts: bool) -> Iterator[Fault]:
     path, get = "server_public_key_path", "get_server_public_key"
-    if (said := given.get(get, "false")) not in ("true", "false"):
-        yield Fault((get,), f"must be true or false, is {said!r}")
-    if path in given and said == "true":
+    if (value := given.get(get, "false")) not in ("true", "false"):
+        yield Fault((get,), f"must be true or false, is {value!r}")
+    if path in given and value == "true":
         yield Fault((get,), f"any key that comes would be as good as that of {path}; leave one of them out")
-    unused = path if path in given else get if said == "true" else None
+    unused = path if path in given else get if value == "true" else None
     if unused and encrypts:
         yield Fault((unused,), f"is not used with tls={mode}, which encrypts the whole connection; leave it out")
 

@@ -336,4 +336,4 @@ USUAL: dict[Kit, dict[str, Any]] = {
 
 def quirks_of(kit: str) -> tuple[Quirk, ...]:
     """Those of a kit, by clause."""
-    return tuple(one for one in QUIRKS if kit in one.kits)
+    return tuple(quirk for quirk in QUIRKS if kit in quirk.kits)

@@ -167,7 +167,7 @@ THINK_S_MAX = 3600.0
 Isolation = Literal["read_uncommitted", "read_committed", "repeatable_read", "serializable"]
 NoRow = Literal["continue", "skip", "fail"]
 
-_written = PlainSerializer(lambda one: one.plain(), return_type=list[int] | dict[str, list[float]] | dict[str, str])
+_written = PlainSerializer(lambda times: times.plain(), return_type=list[int] | dict[str, list[float]] | dict[str, str])
 
 Repeat = Annotated[Times, PlainValidator(times_reader(0, REPEAT_MAX)), _written]
 """Written as 3, [1, 5], { counts = [5, 6], weights = [1, 2] } or { items_of = "list" }."""
@@ -341,8 +341,8 @@ class SqlText:
     @property
     def first_word(self) -> str:
         """The word that says what it does, in upper case."""
-        found = re.search(r"[A-Za-z]+", re.sub(r"/\*.*?\*/|(--[ \t]|#)[^\n]*", " ", self.sql, flags=re.DOTALL))
-        return found[0].upper() if found else ""
+        match = re.search(r"[A-Za-z]+", re.sub(r"/\*.*?\*/|(--[ \t]|#)[^\n]*", " ", self.sql, flags=re.DOTALL))
+        return match[0].upper() if match else ""
 
     @property
     def writes(self) -> bool:
@@ -418,17 +418,17 @@ class Group:
 def group_of(sql: SqlText) -> Group | None:
     """The one group behind VALUES of an INSERT or REPLACE; None where there is none, or more than one."""
     text = _ON_DUPLICATE.split(masked(sql.sql))[0]
-    found = _VALUES.search(text)
-    if sql.first_word not in ("INSERT", "REPLACE") or found is None:
+    match = _VALUES.search(text)
+    if sql.first_word not in ("INSERT", "REPLACE") or match is None:
         return None
     depth = 0
-    for at in range(found.end(), len(text)):
+    for at in range(match.end(), len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
         if depth == 0:
             if text[at + 1 :].lstrip().startswith(","):
                 return None
-            first, count = text[: found.end()].count("?"), text[found.end() : at].count("?")
-            return Group(found.end(), at + 1, first, count)
+            first, count = text[: match.end()].count("?"), text[match.end() : at].count("?")
+            return Group(match.end(), at + 1, first, count)
     return None
 
 
@@ -453,9 +453,9 @@ class Lists:
             is_first: It is drawn before the first statement.
         """
         counts = None if value.items is None else self.counts(value.items)
-        found = {} if counts is None else {name: counts}
-        others = {other: one for other, one in self.known.items() if other != name}
-        return Lists(others | found, {**self.of_transaction, **found} if is_first else self.of_transaction)
+        added = {} if counts is None else {name: counts}
+        others = {other: other_counts for other, other_counts in self.known.items() if other != name}
+        return Lists(others | added, {**self.of_transaction, **added} if is_first else self.of_transaction)
 
     def counts(self, times: Times) -> Counts | None:
         """The numbers that there may be; None where a list that is not there says them."""
@@ -464,10 +464,10 @@ class Lists:
 
 def lists_of(values: Values) -> Lists:
     """The lists that are drawn before the first statement."""
-    found = Lists()
+    lists = Lists()
     for name, value in values.items():
-        found = found.after(name, value, is_first=True)
-    return found
+        lists = lists.after(name, value, is_first=True)
+    return lists
 
 
 def variants(spec: StatementSpec, sql: SqlText, lists: Lists) -> list[str]:
@@ -544,7 +544,7 @@ def _row_faults(spec: StatementSpec, sql: SqlText, group: Group) -> Iterator[Fau
 
 def _place_faults(sql: SqlText, lists: Mapping[str, Counts]) -> Iterator[Fault]:
     text = masked(sql.sql)
-    marks = [found.start() for found in re.finditer(r"\?", text)]
+    marks = [match.start() for match in re.finditer(r"\?", text)]
     for name, at in zip(sql.names, marks, strict=True):
         if name in lists and not (_IN_BEFORE.search(text[:at]) and _IN_BEHIND.match(text[at + 1 :])):
             yield Fault(("sql",), f":{name} is a list, which must stand as IN (:{name})")

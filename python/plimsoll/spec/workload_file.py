@@ -114,7 +114,7 @@ def parse_workload(
     except ValidationError as error:
         explained = {fault.path for fault in faults}
         faults += (fault for fault in faults_of(error, known=_KNOWN) if fault.path not in explained)
-        faults += _between_sound_parts(written, [one["loc"] for one in error.errors()])
+        faults += _between_sound_parts(written, [detail["loc"] for detail in error.errors()])
         raise SpecError(*faults) from None
     faults += contradictions(file)
     if faults:
@@ -145,13 +145,13 @@ def _loaded(text: str) -> dict[str, Any]:
 def overridden(written: dict[str, Any], rows: Mapping[str, int], parameters: Mapping[str, Any]) -> Iterator[Fault]:
     """Puts other numbers of rows and other parameters in; tells which there are none of."""
     listed = written.get("table")
-    tables = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    tables = [table for table in listed if isinstance(table, dict)] if isinstance(listed, list) else []
     for name, count in rows.items():
-        found = [table for table in tables if table.get("name") == name]
-        if not found:
+        matching = [table for table in tables if table.get("name") == name]
+        if not matching:
             known = ", ".join(str(table.get("name")) for table in tables)
             yield Fault(("rows", name), f"there is no such table; the file has {known or 'none'}")
-        for table in found:
+        for table in matching:
             table["rows"] = count
     stated = written.get("parameters")
     known_parameters = stated if isinstance(stated, dict) else {}
@@ -174,21 +174,21 @@ def filled(written: dict[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
 
     def fill(value: Any, path: Loc) -> Any:
         if isinstance(value, dict):
-            return {key: fill(one, (*path, key)) for key, one in value.items()}
+            return {key: fill(item, (*path, key)) for key, item in value.items()}
         if isinstance(value, list):
-            return [fill(one, (*path, index)) for index, one in enumerate(value)]
+            return [fill(item, (*path, index)) for index, item in enumerate(value)]
         if not isinstance(value, str) or not value.startswith("$"):
             return value
         if value.startswith("$$"):
             return value[1:]
-        found = _REFERENCE.fullmatch(value)
-        if found and found[1] in values:
-            return values[found[1]]
+        match = _REFERENCE.fullmatch(value)
+        if match and match[1] in values:
+            return values[match[1]]
         known = ", ".join(f"${name}" for name in values)
         faults.append(Fault(path, f"{value!r} is no parameter; known are {known or 'none'}; write $$ for a $ itself"))
         return value
 
-    whole = {key: one if key == "parameters" else fill(one, (key,)) for key, one in written.items()}
+    whole = {key: section if key == "parameters" else fill(section, (key,)) for key, section in written.items()}
     return whole, faults
 
 
@@ -225,7 +225,7 @@ def untouched(faults: Iterable[Fault], written: dict[str, Any], locs: Iterable[L
     beside = {*wrong, *map(_beside_fault, locs)}
     tables = {repr(name) for loc in wrong if loc[:1] == ("table",) and (name := _name(written, loc)) is not None}
     for fault in faults:
-        is_beside = any(fault.path[: len(one)] == one for one in beside)
+        is_beside = any(fault.path[: len(path)] == path for path in beside)
         if not is_beside and not any(name in fault.reason for name in tables):
             yield fault
 
@@ -279,7 +279,7 @@ def contradictions(file: WorkloadFile) -> Iterator[Fault]:
     if len(file.table) > TABLES_MAX:
         yield Fault(("table",), f"must be at most {TABLES_MAX}, are {len(file.table)}")
     yield from repeated(("table",), (table.name for table in file.table))
-    yield from repeated(("transaction",), (one.name for one in file.transaction))
+    yield from repeated(("transaction",), (transaction.name for transaction in file.transaction))
     for index, table in enumerate(file.table):
         yield from within(("table", index), table_faults(table, tables))
     for index, transaction in enumerate(file.transaction):
@@ -317,7 +317,7 @@ class TransactionCheck:
     def _loops(self) -> Iterator[Fault]:
         """Statements of one loop stand together."""
         loops = self._transaction.loops
-        names = [one.loop for one in self._transaction.statement]
+        names = [statement.loop for statement in self._transaction.statement]
         for index, name in enumerate(names):
             if name is None:
                 continue
@@ -344,8 +344,10 @@ class TransactionCheck:
         yield from self._values((*place, "values"), statement.values, is_several=statement.is_several)
         if statement.rows is None:
             numbered = [name for name, value in statement.values.items() if value.row_number]
-            own = (*place, "values")
-            yield from (Fault((*own, name, "row_number"), "belongs to a statement with rows") for name in numbered)
+            values_place = (*place, "values")
+            yield from (
+                Fault((*values_place, name, "row_number"), "belongs to a statement with rows") for name in numbered
+            )
         yield from self._times((*place, "repeat"), statement.repeat)
         yield from self._times((*place, "rows"), statement.rows)
         yield from within(place, self._choice(statement))
@@ -402,7 +404,7 @@ class TransactionCheck:
         self._used.update(sql.names)
         for name in dict.fromkeys(sql.names):
             if name not in self._known:
-                known = ", ".join(f":{one}" for one in sorted(self._known))
+                known = ", ".join(f":{known_name}" for known_name in sorted(self._known))
                 yield Fault(place, f"there is no value :{name} before it; known are {known or 'none'}")
         if len(sql.names) > PARAMETERS_MAX:
             yield Fault(place, f"must have at most {PARAMETERS_MAX} values, has {len(sql.names)}")
@@ -411,8 +413,8 @@ class TransactionCheck:
         self, place: Loc, values: Values, *, is_first: bool = False, is_several: bool = False
     ) -> Iterator[Fault]:
         for name, value in values.items():
-            found = self._value(value) if value.item_of is None else self._item(value, is_several=is_several)
-            yield from within((*place, name), found)
+            faults = self._value(value) if value.item_of is None else self._item(value, is_several=is_several)
+            yield from within((*place, name), faults)
             yield from self._times((*place, name, "list"), value.items)
             self._known.add(name)
             self._lists = self._lists.after(name, value, is_first=is_first)
@@ -426,9 +428,9 @@ class TransactionCheck:
                 yield Fault(("add",), "belongs to sum_of")
             assert value.generator is not None, "what is nothing else is generated"
             way, known = value.generator, self._tables
-            found = list(way.faults(in_rows=False))
-            found = found or [*reference_faults(way, known), *counted_faults(way, known), *reach_faults(way, None)]
-            yield from found or list_faults(value, way, self._lists, known)
+            faults = list(way.faults(in_rows=False))
+            faults = faults or [*reference_faults(way, known), *counted_faults(way, known), *reach_faults(way, None)]
+            yield from faults or list_faults(value, way, self._lists, known)
             yield from self._same(value)
             return
         self._used.add(value.sum_of)
@@ -447,8 +449,8 @@ class TransactionCheck:
         self._used.add(value.same_as)
         if value.items is not None:
             yield from (Fault(("same_as",), fault) for fault in self._list(value.same_as))
-            own, others = self._lists.counts(value.items), self._lists.of_transaction.get(value.same_as)
-            if own and others and (lacking := sorted(set(others.numbers) - set(own.numbers))):
+            item_counts, others = self._lists.counts(value.items), self._lists.of_transaction.get(value.same_as)
+            if item_counts and others and (lacking := sorted(set(others.numbers) - set(item_counts.numbers))):
                 counts = ", ".join(map(str, lacking))
                 yield Fault(("list",), f"must be able to have as many items as {value.same_as!r}; add {counts}")
         elif value.same_as not in self._known:
@@ -457,9 +459,9 @@ class TransactionCheck:
             yield Fault(("same_as",), f"{value.same_as!r} is a list; take its items with item_of")
 
 
-def _beside(value: ValueSpec, *own: str) -> list[str]:
+def _beside(value: ValueSpec, *keys: str) -> list[str]:
     """What else was written of a value than some keys, as users write them."""
-    written = value.model_fields_set - {*own, "misplaced"}
+    written = value.model_fields_set - {*keys, "misplaced"}
     return sorted({*value.misplaced, *(ValueSpec.model_fields[field].alias or field for field in written)})
 
 
@@ -488,12 +490,12 @@ def list_faults(value: ValueSpec, way: Generator, lists: Lists, tables: Tables) 
 def _values_count(plan: dict[str, Any]) -> int | None:
     """How many different values a generator of the engine's protocol makes; None where that does not matter."""
     if plan["kind"] == "choice":
-        return len({one for one, weight in zip(plan["values"], plan["weights"], strict=True) if weight > 0})
+        return len({value for value, weight in zip(plan["values"], plan["weights"], strict=True) if weight > 0})
     if plan["kind"] == "template":
         inside = [part["generated"] for part in plan["parts"] if "generated" in part]
         return _values_count(inside[0]) if len(inside) == 1 else None
-    found: int | None = plan.get("count")
-    return found
+    count: int | None = plan.get("count")
+    return count
 
 
 _WHOLE = re.compile(r"(TINY|SMALL|MEDIUM|BIG)?INT(EGER)?\b", re.IGNORECASE)
@@ -527,9 +529,9 @@ def counted_faults(spec: Generator, tables: Tables) -> Iterator[Fault]:
 def counted_column(spec: CountedKey, table: TableSpec) -> ColumnSpec | None:
     """The column whose keys are counted; None where it is none of integers."""
     names = (spec.column,) if spec.column is not None else table.key
-    found = next((column for column in table.column if (column.name,) == names), None)
-    is_whole = found is not None and _WHOLE.match(found.type or sql_type(found.generator, None))
-    return found if is_whole else None
+    key_column = next((column for column in table.column if (column.name,) == names), None)
+    is_whole = key_column is not None and _WHOLE.match(key_column.type or sql_type(key_column.generator, None))
+    return key_column if is_whole else None
 
 
 def counters_of(file: WorkloadFile) -> list[tuple[str, str]]:
@@ -537,24 +539,24 @@ def counters_of(file: WorkloadFile) -> list[tuple[str, str]]:
     values = [value for each in file.transaction for value in each.values.values()]
     values += [value for each in file.transaction for st in each.statement for value in st.values.values()]
     ways = [value.generator for value in values]
-    found = (counter_of(way, file) for way in ways if isinstance(way, CountedKey))
-    return [*dict.fromkeys(found)]
+    counters = (counter_of(way, file) for way in ways if isinstance(way, CountedKey))
+    return [*dict.fromkeys(counters)]
 
 
 def counter_of(spec: CountedKey, file: WorkloadFile) -> tuple[str, str]:
     """The table and the column of a value without faults."""
-    table = next((one for one in file.table if one.name == spec.table), None)
+    table = next((table for table in file.table if table.name == spec.table), None)
     column = counted_column(spec, table) if table is not None else None
     return spec.table, column.name if column is not None else spec.column or ""
 
 
 def given_to(sql: SqlText, file: WorkloadFile) -> tuple[str, str] | None:
     """The counter that follows the AUTO_INCREMENT values that a statement is given."""
-    found = _INSERT.match(sql.sql)
-    if found is None:
+    match = _INSERT.match(sql.sql)
+    if match is None:
         return None
-    name = found[1].strip("`").replace("``", "`").lower()
-    numbered = {(table.name, one.name) for table in file.table for one in table.column if one.auto_increment}
+    name = match[1].strip("`").replace("``", "`").lower()
+    numbered = {(table.name, column.name) for table in file.table for column in table.column if column.auto_increment}
     fitting = (
         counter
         for counter in counters_of(file)

@@ -120,7 +120,7 @@ class TableSpec(Extended):
     @property
     def index_names(self) -> tuple[str, ...]:
         """Those of its indexes, in their order; servers take 64 characters of a name."""
-        return tuple(one.name or "_".join(one.columns)[:NAME_MAX] for one in self.index)
+        return tuple(index.name or "_".join(index.columns)[:NAME_MAX] for index in self.index)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -141,9 +141,9 @@ def repeated(path: Loc, names: Iterable[str]) -> Iterator[Fault]:
 
 def table_faults(table: TableSpec, tables: Tables) -> Iterator[Fault]:
     """What is wrong with a table, each line behind its path within that."""
-    found = [*_faults_of_parts(table, tables)]
-    yield from found
-    if not found:
+    faults = [*_faults_of_parts(table, tables)]
+    yield from faults
+    if not faults:
         yield from unique_faults(table, tables)
 
 
@@ -157,14 +157,14 @@ def _faults_of_parts(table: TableSpec, tables: Tables) -> Iterator[Fault]:
         if name.lower() == "primary":
             yield Fault(("index", index, "name"), f"must not be {name!r}, which is the primary key's; choose another")
     lists: list[tuple[Loc, tuple[str, ...]]] = [(("primary_key",), table.key)]
-    lists += [(("index", i, "columns"), one.columns) for i, one in enumerate(table.index)]
-    lists += [(("foreign_key", i, "columns"), one.columns) for i, one in enumerate(table.foreign_key)]
+    lists += [(("index", i, "columns"), index.columns) for i, index in enumerate(table.index)]
+    lists += [(("foreign_key", i, "columns"), key.columns) for i, key in enumerate(table.foreign_key)]
     for place, names in lists:
         yield from repeated(place, names)
         unknown = [name for name in names if name not in columns]
         yield from (Fault(place, f"there is no column {name!r}; known are {', '.join(columns)}") for name in unknown)
-    for index, one in enumerate(table.index):
-        yield from (Fault(("index", index, "lengths"), fault) for fault in _length_faults(one, table))
+    for index, index_spec in enumerate(table.index):
+        yield from (Fault(("index", index, "lengths"), fault) for fault in _length_faults(index_spec, table))
     yield from foreign_key_faults(table, tables)
     for index, column in enumerate(table.column):
         yield from within(("column", index), _column_faults(column, table, tables))
@@ -172,9 +172,9 @@ def _faults_of_parts(table: TableSpec, tables: Tables) -> Iterator[Fault]:
 
 def _column_faults(column: ColumnSpec, table: TableSpec, tables: Tables) -> Iterator[Fault]:
     way = column.generator
-    found = list(way.faults(in_rows=True))
-    yield from found
-    if not found:
+    faults = list(way.faults(in_rows=True))
+    yield from faults
+    if not faults:
         yield from reference_faults(way, tables)
         yield from reach_faults(way, table.rows)
     if isinstance(way, Null) and column.type is None:
@@ -258,7 +258,7 @@ def reference_faults(spec: Generator, tables: Tables) -> Iterator[Fault]:
 def _referred_column_faults(spec: Reference, tables: Tables) -> Iterator[Fault]:
     column, table = referred_column(spec, tables), tables[spec.table]
     if column is None:
-        known = ", ".join(one.name for one in table.column)
+        known = ", ".join(column.name for column in table.column)
         yield Fault(("column",), f"there is no column {spec.column!r} in {spec.table!r}; known are {known}")
     elif column.generator.null_ratio > 0:
         yield Fault(
@@ -302,8 +302,8 @@ def _faults(key: ForeignKeySpec, table: TableSpec, tables: Tables) -> Iterator[F
             f"{', '.join(references)} must be the primary key of {key.table!r}, or all columns of a unique"
             " index, in the same order",
         )
-    own = [column for name in key.columns if (column := table.column_named(name)) is not None]
-    if key.on_delete == "set_null" and (fixed := [column.name for column in own if not column.takes_null]):
+    columns = [column for name in key.columns if (column := table.column_named(name)) is not None]
+    if key.on_delete == "set_null" and (fixed := [column.name for column in columns if not column.takes_null]):
         yield Fault(
             ("on_delete",), f"'set_null' needs columns that take NULL: write nullable = true for {', '.join(fixed)}"
         )
@@ -315,20 +315,21 @@ def _references(key: ForeignKeySpec, referred: TableSpec) -> tuple[str, ...]:
 
 
 def _unique(table: TableSpec) -> list[tuple[str, ...]]:
-    return [table.key, *(one.columns for one in table.index if one.unique and not any(one.lengths))]
+    return [table.key, *(index.columns for index in table.index if index.unique and not any(index.lengths))]
 
 
 def _type_faults(key: ForeignKeySpec, table: TableSpec, referred: TableSpec) -> Iterator[Fault]:
     """Of columns with a type: servers want the same kind of number, with the same sign, on both sides."""
     for name, other in zip(key.columns, _references(key, referred), strict=True):
-        own, theirs = table.column_named(name), referred.column_named(other)
-        if own is None or theirs is None or own.type is None:
+        column, theirs = table.column_named(name), referred.column_named(other)
+        if column is None or theirs is None or column.type is None:
             continue
         expected = theirs.type or ("BIGINT" if isinstance(theirs.generator, NumberSequence) else None)
-        if expected is not None and _family(own.type) != _family(expected):
+        if expected is not None and _family(column.type) != _family(expected):
             yield Fault(
                 ("columns",),
-                f"{name} is {own.type}, and {other} of {key.table!r} is {expected}; give both one type, or {name} none",
+                f"{name} is {column.type}, and {other} of {key.table!r} is {expected}; give both one type, or {name}"
+                " none",
             )
 
 
@@ -391,9 +392,9 @@ def unique_faults(table: TableSpec, tables: Tables) -> Iterator[Fault]:
     columns = {column.name: column for column in table.column}
     keys: list[tuple[Loc, tuple[str, ...]]] = [(("primary_key",), table.key)] if table.key else []
     keys += [
-        (("index", i, "columns"), one.columns)
-        for i, one in enumerate(table.index)
-        if one.unique and not any(one.lengths)
+        (("index", i, "columns"), index.columns)
+        for i, index in enumerate(table.index)
+        if index.unique and not any(index.lengths)
     ]
     for place, names in keys:
         reason = _repetition([columns[name] for name in names], table.rows, tables)

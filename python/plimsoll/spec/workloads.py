@@ -77,10 +77,10 @@ class StatementsSpec(Written):
     def without_pauses(self) -> StatementsSpec:
         """The same, but connections do not think after a transaction."""
         file = self.definition
-        busy = tuple(one.model_copy(update={"think_time": None}) for one in file.transaction)
-        found = self.model_copy()
-        found.__dict__["definition"] = file.model_copy(update={"transaction": busy})  # where cached_property looks
-        return found
+        busy = tuple(transaction.model_copy(update={"think_time": None}) for transaction in file.transaction)
+        workload = self.model_copy()
+        workload.__dict__["definition"] = file.model_copy(update={"transaction": busy})  # where cached_property looks
+        return workload
 
     @property
     def is_prepared(self) -> bool:
@@ -99,7 +99,12 @@ class StatementsSpec(Written):
 
     @property
     def _statements(self) -> list[SqlText]:
-        return [read_sql(text) for each in self.definition.transaction for one in each.statement for text in one.texts]
+        return [
+            read_sql(text)
+            for each in self.definition.transaction
+            for statement in each.statement
+            for text in statement.texts
+        ]
 
     @property
     def table_names(self) -> list[str]:
@@ -114,17 +119,19 @@ class StatementsSpec(Written):
     def identity(self) -> dict[str, Any]:
         """What makes it this workload and no other: not where its file lies, nor comments in it."""
         exclude = {"description", "parameters", "prepared", "learned"}
-        said = self.definition.model_dump(mode="json", exclude=exclude, by_alias=True)
-        return {"name": self.name, "prepared": self.is_prepared, **said}
+        fields = self.definition.model_dump(mode="json", exclude=exclude, by_alias=True)
+        return {"name": self.name, "prepared": self.is_prepared, **fields}
 
     def options(self) -> dict[str, Any]:
         """What recordings keep of it, the whole file included."""
         file = self.definition
-        think_times = {one.name: one.pause for one in file.transaction if one.pause is not None}
+        think_times = {
+            transaction.name: transaction.pause for transaction in file.transaction if transaction.pause is not None
+        }
         return {
             "file": Path(self.file).name,
             "rows": {table.name: table.rows for table in file.table},
-            "weights": {one.name: one.weight for one in file.transaction},
+            "weights": {transaction.name: transaction.weight for transaction in file.transaction},
             **({"think_time": think_times} if think_times else {}),
             "parameters": {n: v if isinstance(v, int | float) else str(v) for n, v in file.parameters.items()},
             "prepared": self.is_prepared,
@@ -138,14 +145,14 @@ class StatementsSpec(Written):
             "kind": self.kind,
             "tables": self.table_names,
             "counters": [{"table": table, "column": column} for table, column in counters_of(file)],
-            "transactions": [transaction_line(one, file) for one in file.transaction],
+            "transactions": [transaction_line(transaction, file) for transaction in file.transaction],
             "prepared": self.is_prepared,
         }
 
     def data_line(self) -> dict[str, Any]:
         """As the load engine reads it, to make its rows; without the seed."""
         file = self.definition
-        return {"kind": self.kind, "tables": [_table(one, file) for one in file.table]}
+        return {"kind": self.kind, "tables": [_table(table, file) for table in file.table]}
 
 
 WORKLOADS_FILE = "workload-files.json"
@@ -338,11 +345,11 @@ def _table(table: TableSpec, file: WorkloadFile) -> dict[str, Any]:
     indexes = [
         {
             "name": name,
-            "columns": list(one.columns),
-            "unique": one.unique,
-            **({"lengths": list(one.lengths)} if any(one.lengths) else {}),
+            "columns": list(index.columns),
+            "unique": index.unique,
+            **({"lengths": list(index.lengths)} if any(index.lengths) else {}),
         }
-        for name, one in zip(table.index_names, table.index, strict=True)
+        for name, index in zip(table.index_names, table.index, strict=True)
     ]
     made = {"name": table.name, "rows": table.rows, "primary_key": list(table.key)}
     keys = foreign_key_plans(table, file.tables)
@@ -360,10 +367,10 @@ def transaction_line(spec: TransactionSpec, file: WorkloadFile) -> dict[str, Any
     think = spec.think_time
     lists = lists_of(spec.values)
     statements = []
-    for one in spec.statement:
-        for name, value in one.values.items():
+    for statement in spec.statement:
+        for name, value in statement.values.items():
             lists = lists.after(name, value)
-        statements.append(_statement(one, file, lists))
+        statements.append(_statement(statement, file, lists))
     return {
         "name": spec.name,
         "weight": spec.weight,
@@ -380,7 +387,7 @@ def transaction_line(spec: TransactionSpec, file: WorkloadFile) -> dict[str, Any
 
 def _loops(spec: TransactionSpec) -> Iterator[dict[str, Any]]:
     first = 0
-    for name, group in groupby(spec.statement, key=lambda one: one.loop):
+    for name, group in groupby(spec.statement, key=lambda statement: statement.loop):
         count = len([*group])
         if name is not None:
             yield {"first": first, "count": count, "repeat": spec.loops[name].line()}
@@ -391,7 +398,7 @@ def _statement(spec: StatementSpec, file: WorkloadFile, lists: Lists) -> dict[st
     texts = [read_sql(text) for text in spec.texts]
     sql, each = texts[0], [variants(spec, text, lists) for text in texts]
     if spec.by is not None:
-        each = [found or [text.sql] for found, text in zip(each, texts, strict=True)]
+        each = [alternatives or [text.sql] for alternatives, text in zip(each, texts, strict=True)]
     given = given_to(sql, file) if spec.by is None else None
     group = group_of(sql) if spec.rows is not None else None
     return {
@@ -404,7 +411,7 @@ def _statement(spec: StatementSpec, file: WorkloadFile, lists: Lists) -> dict[st
         "no_row": spec.when_no_row,
         "repeat": spec.repeat.line(),
         "rows": _rows(spec.rows, group),
-        "variants": [text for found in each for text in found],
+        "variants": [text for alternatives in each for text in alternatives],
         "by": None if spec.by is None else {"value": spec.by, "choices": len(texts)},
     }
 

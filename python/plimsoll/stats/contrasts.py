@@ -101,7 +101,9 @@ def matrix_of(values: Mapping[str, Mapping[str, str]]) -> Matrix:
         for factor, value in system.items():
             known.setdefault(factor, {}).setdefault(value, len(known[factor]))
     factors = tuple(
-        name for name, own in known.items() if len(own) > 1 and all(name in system for system in systems.values())
+        name
+        for name, value_indexes in known.items()
+        if len(value_indexes) > 1 and all(name in system for system in systems.values())
     )
     return Matrix(
         systems=tuple(systems),
@@ -126,15 +128,15 @@ def main_contrasts(matrix: Matrix) -> Iterator[Contrast]:
 def cross_contrasts(matrix: Matrix) -> Iterator[CrossContrast]:
     """One for each two factors and each value of both but their first, as far as the systems allow one."""
     at = _positions(matrix)
-    for one, other in combinations(range(len(matrix.factors)), 2):
-        for value, where in product(range(1, len(matrix.values[one])), range(1, len(matrix.values[other]))):
-            corners = [{one: value, other: which} for which in (0, where)] + [
-                {one: 0, other: which} for which in (0, where)
+    for factor, other in combinations(range(len(matrix.factors)), 2):
+        for value, where in product(range(1, len(matrix.values[factor])), range(1, len(matrix.values[other]))):
+            corners = [{factor: value, other: which} for which in (0, where)] + [
+                {factor: 0, other: which} for which in (0, where)
             ]
             at_base, count = _mean_of(corners, [1, 0, -1, 0], matrix, at)
             at_value, _ = _mean_of(corners, [0, 1, 0, -1], matrix, at)
             if count:
-                yield CrossContrast((one, other), (value, where), at_base, at_value, count)
+                yield CrossContrast((factor, other), (value, where), at_base, at_value, count)
 
 
 def _positions(matrix: Matrix) -> dict[tuple[int, ...], int]:
@@ -158,8 +160,10 @@ def _mean_of(
     )
     weights, count = np.zeros(len(matrix.systems)), 0
     for context in contexts:
-        found = [at.get(tuple(corner.get(factor, value) for factor, value in enumerate(context))) for corner in corners]
-        known = [position for position in found if position is not None]
+        positions = [
+            at.get(tuple(corner.get(factor, value) for factor, value in enumerate(context))) for corner in corners
+        ]
+        known = [position for position in positions if position is not None]
         if len(known) == len(corners):
             np.add.at(weights, known, signs)
             count += 1

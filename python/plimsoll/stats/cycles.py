@@ -86,10 +86,10 @@ def cycle_of(series: Series) -> Cycle | None:
     shape = repeated_shape(series, base, partial(_explained, series, base))
     if shape is not None and _likeness(series, shape.period) < _SHAPE_LIKENESS:
         shape = None
-    found = [one for one in (_wave(series, base), shape) if one is not None]
-    if not found:
+    candidates = [candidate for candidate in (_wave(series, base), shape) if candidate is not None]
+    if not candidates:
         return None
-    best = min(found, key=lambda one: information(series, one.squares, one.parameters_count))
+    best = min(candidates, key=lambda candidate: information(series, candidate.squares, candidate.parameters_count))
     swing_ratio = _swing(series, best) / mean
     if swing_ratio < RELEVANT_RATIO:
         return None
@@ -142,12 +142,15 @@ def _explained(series: Series, base: NDArray[np.float64], oversampling: int, bin
 
 
 def _fundamental(series: Series, period: float) -> float:
-    found = period
+    fundamental = period
     for times in (2, 3):
         longer = times * period
-        if longer * _CYCLES_LEAST <= series.size and _like(series, longer) > _like(series, found) + _HARMONIC_GAIN:
-            found = longer
-    return found
+        if (
+            longer * _CYCLES_LEAST <= series.size
+            and _like(series, longer) > _like(series, fundamental) + _HARMONIC_GAIN
+        ):
+            fundamental = longer
+    return fundamental
 
 
 def period_of_likeness(series: Series, period: float) -> float:
@@ -221,13 +224,13 @@ def repeated_shape(series: Series, base: NDArray[np.float64], explained: Explain
         explained: Of this series.
     """
     without = residual_squares(series, base)
-    found = [
+    shapes = [
         shape
         for shape in _candidates(series, base, explained)
         if (series.size - 1) * np.log(without / shape.squares) >= _GAINS[shape.harmonics]
     ]
-    found += [part for shape in found for part in _parts(series, base, shape)]
-    return min(found, key=lambda one: information(series, one.squares, one.parameters_count), default=None)
+    shapes += [part for shape in shapes for part in _parts(series, base, shape)]
+    return min(shapes, key=lambda shape: information(series, shape.squares, shape.parameters_count), default=None)
 
 
 def waves(size: int, period: float, harmonics: int) -> NDArray[np.float64]:

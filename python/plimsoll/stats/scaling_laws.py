@@ -138,9 +138,9 @@ def _linearised(levels: Levels, law: Law) -> Floats:
     n = levels.connections
     columns = np.stack([np.ones_like(n), n - 1, n * (n - 1)], axis=1)[:, : 1 + law.shape_count]
     cost = n / np.exp(levels.log_tps - levels.log_tps.mean())
-    found = np.zeros(3)
-    found[: columns.shape[1]] = nnls(columns / cost[:, None], np.ones_like(n))[0]
-    return found[1:] / found[0] if found[0] > 0 else np.zeros(2)
+    coefficients = np.zeros(3)
+    coefficients[: columns.shape[1]] = nnls(columns / cost[:, None], np.ones_like(n))[0]
+    return coefficients[1:] / coefficients[0] if coefficients[0] > 0 else np.zeros(2)
 
 
 def fit_many(levels: Levels, log_tps: Floats, law: Law, start: Floats) -> tuple[Floats, Floats, Floats]:
@@ -241,11 +241,11 @@ def bootstrap(levels: Levels, fitted: Fitted, draws: int = DRAWS) -> tuple[Float
     says the same.
     """
     random = np.random.default_rng(_SEED)
-    own = levels.connections.size - 1 - fitted.law.shape_count
+    residual_degrees = levels.connections.size - 1 - fitted.law.shape_count
     if levels.residual is None:
-        variance, degrees = fitted.squares / max(own, 1), max(own, 1)
+        variance, degrees = fitted.squares / max(residual_degrees, 1), max(residual_degrees, 1)
     else:  # what the law misses counts as noise, where it is more than that
-        pooled = (fitted.squares + levels.residual * levels.degrees) / (max(own, 0) + levels.degrees)
+        pooled = (fitted.squares + levels.residual * levels.degrees) / (max(residual_degrees, 0) + levels.degrees)
         variance, degrees = max(levels.residual, pooled), levels.degrees
     noise = np.sqrt(variance * degrees / random.chisquare(degrees, size=(draws, 1)) / levels.weights)
     fitted_means, weights = fitted.log_at(levels.connections), levels.weights / levels.weights.sum()

@@ -149,9 +149,9 @@ def _proposed(series: Series) -> list[int]:
     """What PELT proposes: at most `_CHANGES_MAX`, with a penalty that rises until there are no more."""
     noise = float(np.median(np.abs(np.diff(series))) / 0.954) ** 2 or float(series.var())
     penalty = 2 * noise * float(np.log(series.size))
-    while len(found := pelt(series, penalty, SHORTEST_SEGMENT)) > _CHANGES_MAX:
+    while len(changes := pelt(series, penalty, SHORTEST_SEGMENT)) > _CHANGES_MAX:
         penalty *= 2
-    return found
+    return changes
 
 
 def _worths(series: Series, changes: Sequence[int]) -> Series:
@@ -193,7 +193,7 @@ def pelt(series: Series, penalty: float, shortest: int) -> list[int]:
     """
     size = series.size
     centred = series - series.mean()
-    sums, squares = (np.concatenate(([0.0], np.cumsum(one))) for one in (centred, centred**2))
+    sums, squares = (np.concatenate(([0.0], np.cumsum(values))) for values in (centred, centred**2))
     least = np.full(size + 1, np.inf)
     least[0] = -penalty
     before = np.zeros(size + 1, dtype=np.int64)
@@ -219,8 +219,8 @@ def pelt(series: Series, penalty: float, shortest: int) -> list[int]:
 
 def _begins(before: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
     """The begins of all stretches but the first, from the begin of the last stretch of each part of the series."""
-    found: list[int] = []
+    begins: list[int] = []
     end = before.size - 1
     while (end := int(before[end])) > 0:
-        found.append(end)
-    return found[::-1]
+        begins.append(end)
+    return begins[::-1]

@@ -253,8 +253,8 @@ class LevelTable:
         if (pool := self.of_one_trial) is None:
             return {}
         known = [row[np.isfinite(row)] for row in self.logs]
-        own = [MeanVariance(float(one.var(ddof=1)), one.size - 1) if one.size > 1 else None for one in known]
-        return {system: moderated(one, pool) for system, one in zip(self.systems, own, strict=True)}
+        variances = [MeanVariance(float(row.var(ddof=1)), row.size - 1) if row.size > 1 else None for row in known]
+        return {system: moderated(variance, pool) for system, variance in zip(self.systems, variances, strict=True)}
 
     @cached_property
     def of_one_trial(self) -> MeanVariance | None:
@@ -324,7 +324,7 @@ def _of_blocks(whole: Logs, residual: MeanVariance | None) -> MeanVariance:
     variance = sum(part for part, _ in parts)
     if variance == 0.0:
         return MeanVariance(0.0, columns - 1)
-    degrees = variance**2 / sum(part**2 / own for part, own in parts)
+    degrees = variance**2 / sum(part**2 / part_degrees for part, part_degrees in parts)
     return MeanVariance(variance, degrees ** (1 - _TABLE_CAUTION) * (columns - 1) ** _TABLE_CAUTION)
 
 

@@ -266,27 +266,27 @@ class CgroupSampler(Sampler):
         elapsed_s, counted = risen
         groups = [(counted.get(f"{place} throttled_s", 0.0), counted, place) for place, _ in enumerate(self._quotas)]
         throttled_s, _, place = max(groups, key=lambda group: group[0])
-        found = [Sample(self.source, "server_throttled_s_per_s", throttled_s / elapsed_s)]
+        samples = [Sample(self.source, "server_throttled_s_per_s", throttled_s / elapsed_s)]
         periods = counted.get(f"{place} nr_periods", 0.0)
         if periods > 0:
             ratio = min(counted[f"{place} nr_throttled"] / periods, 1.0)
-            found.append(Sample(self.source, "server_throttled_periods_ratio", ratio))
+            samples.append(Sample(self.source, "server_throttled_periods_ratio", ratio))
         used = [
             counted[f"{place} used_s"] / elapsed_s / cpus
             for place, cpus in enumerate(self._quotas.values())
             if f"{place} used_s" in counted
         ]
-        return [*found, Sample(self.source, "server_quota_used_ratio", min(max(used), 1.0))] if used else found
+        return [*samples, Sample(self.source, "server_quota_used_ratio", min(max(used), 1.0))] if used else samples
 
 
 def _counters(stat: Path) -> dict[str, float]:
     pairs = (line.split() for line in kernel_text(stat).splitlines())
     values = {pair[0]: float(pair[1]) for pair in pairs if len(pair) == 2}
-    found: dict[str, float] = {name: values[name] for name in ("nr_periods", "nr_throttled") if name in values}
-    found |= {short: values[name] / unit for name, (short, unit) in _SECONDS.items() if name in values}
+    counters: dict[str, float] = {name: values[name] for name in ("nr_periods", "nr_throttled") if name in values}
+    counters |= {short: values[name] / unit for name, (short, unit) in _SECONDS.items() if name in values}
     if (usage := stat.parent / _USAGE_NS).exists():
-        found["used_s"] = float(kernel_text(usage)) / 1e9
-    return found
+        counters["used_s"] = float(kernel_text(usage)) / 1e9
+    return counters
 
 
 def _stat_files(pid: int, proc: Path, cgroups: Path) -> Iterator[Path]:

@@ -99,12 +99,14 @@ class ReplicaSampler(Sampler):
     def _look(self, speaks: Dialect, control: ControlConnection) -> list[Sample]:
         if (status := speaks.status(control)) is None:
             return []
-        found = [Sample(self.source, "replica_applied_transactions_count", float(speaks.transactions(status.executed)))]
+        samples = [
+            Sample(self.source, "replica_applied_transactions_count", float(speaks.transactions(status.executed)))
+        ]
         if status.behind_s is not None:
-            found.append(Sample(self.source, "replica_seconds_behind_s", status.behind_s))
+            samples.append(Sample(self.source, "replica_seconds_behind_s", status.behind_s))
         if self._pid is not None and (threads := speaks.applier_threads(control)):
-            found.append(Sample(self.source, "replica_apply_cpu_s", self._cpu_s(threads)))
-        return found
+            samples.append(Sample(self.source, "replica_apply_cpu_s", self._cpu_s(threads)))
+        return samples
 
     def _cpu_s(self, threads: list[int]) -> float:
         """Processor time of the applier threads so far; that of those which have ended stays in it."""
@@ -148,7 +150,7 @@ class SemisyncSampler(Sampler):
     def _look(self, _: Dialect, control: ControlConnection) -> list[Sample]:
         rows = control.rows("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_%'", columns=2)
         status = {str(name).lower(): str(value) for name, value, *_ in rows}
-        prefix = next((one for one in ("source", "master") if f"rpl_semi_sync_{one}_status" in status), None)
+        prefix = next((role for role in ("source", "master") if f"rpl_semi_sync_{role}_status" in status), None)
         if prefix is None or self._is_unused(status, prefix):
             return []
         return [

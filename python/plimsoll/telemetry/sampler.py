@@ -226,7 +226,7 @@ class Collector:
         for _, loop_rows in self._loops:
             rows = loop_rows.take()
             columns.host += [place.host for place in rows.place]
-            columns.instance += [_about(*one) for one in zip(rows.place, rows.sample, strict=True)]
+            columns.instance += [_about(*pair) for pair in zip(rows.place, rows.sample, strict=True)]
             columns.unix_s += rows.unix_s
             columns.source += [sample.source for sample in rows.sample]
             columns.metric += [sample.metric for sample in rows.sample]

@@ -78,17 +78,17 @@ class WaitsSampler(Sampler):
         self._looks += 1
         if self._looks % _WAITS_EVERY != 1:
             return []
-        found = [
+        samples = [
             Sample(self.source, FILES[str(name)], float(str(total)) / _PICOSECONDS_PER_MS)
             for name, total in self._tables.rows(_FILE_STATEMENT, columns=2)
             if str(name) in FILES
         ]
         for statement in _LOCK_STATEMENTS:
-            found += [
+            samples += [
                 Sample(self.source, f"row_lock_waiters_{_table(str(name))}", float(str(count)))
                 for name, count in self._tables.rows(statement, columns=2)[:_TABLES_MAX]
             ]
-        return found
+        return samples
 
     def close(self) -> None:
         """Closes the connection; never fails."""
@@ -189,12 +189,12 @@ class SummariesSampler(Sampler):
     waits: ClassVar[bool] = True
     cost: ClassVar[str] = "three SELECTs of at most 20 rows every 5 to 20 seconds, by how long they take"
     metrics: ClassVar[Mapping[str, str]] = {
-        f"{one.metric}_*_{end}": unit for one in SUMMARIES for end, unit in one.columns.values()
+        f"{summary.metric}_*_{end}": unit for summary in SUMMARIES for end, unit in summary.columns.values()
     }
 
     def __init__(self, target: Target, *, open_connection: Callable[[Target], ControlConnection] | None = None) -> None:
         """Watches a server; `target` has the password."""
-        self._tables = OptionalTables(target, [one.statement for one in SUMMARIES], open_connection)
+        self._tables = OptionalTables(target, [summary.statement for summary in SUMMARIES], open_connection)
         self._rest = 0
 
     def sample(self, at_unix_s: float) -> list[Sample]:  # noqa: ARG002
@@ -207,19 +207,19 @@ class SummariesSampler(Sampler):
         if self._rest > 0:
             return []
         began_s = time.perf_counter()
-        found = self._look()
+        samples = self._look()
         took_ms = (time.perf_counter() - began_s) * 1000
         self._rest = min(max(_EVERY, math.ceil(took_ms / _LOOK_MS)), _EVERY_MOST)
-        return found
+        return samples
 
     def _look(self) -> list[Sample]:
-        found = []
-        for one in SUMMARIES:
-            for event, *values in self._tables.rows(one.statement, columns=1 + len(one.columns)):
-                for column, (end, _), value in zip(one.columns, one.columns.values(), values, strict=False):
+        samples = []
+        for summary in SUMMARIES:
+            for event, *values in self._tables.rows(summary.statement, columns=1 + len(summary.columns)):
+                for column, (end, _), value in zip(summary.columns, summary.columns.values(), values, strict=False):
                     scale = _PICOSECONDS_PER_MS if column.startswith("sum_timer") or column == "sum_lock_time" else 1.0
-                    found.append(Sample(self.source, one.name(str(event), end), float(str(value or 0)) / scale))
-        return found
+                    samples.append(Sample(self.source, summary.name(str(event), end), float(str(value or 0)) / scale))
+        return samples
 
     def close(self) -> None:
         """Closes the connection; never fails."""
@@ -254,7 +254,7 @@ class OptionalTables:
             return []
         try:
             self._connection = self._connection or self._open(self._target)
-            found = self._connection.rows(statement, columns=columns)
+            rows = self._connection.rows(statement, columns=columns)
         except TargetError as error:
             if is_lost(error):
                 self.close()
@@ -265,7 +265,7 @@ class OptionalTables:
                 raise
             return []
         self._failures, self._has_answered[statement] = 0, True
-        return found
+        return rows
 
     def close(self) -> None:
         """Closes the connection; never fails."""

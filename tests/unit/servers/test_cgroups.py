@@ -62,7 +62,7 @@ def test_version_2_in_the_nearest_group_that_passes_controllers_on(tmp_path: Pat
     assert {one.version for one in found.values()} == {2}
     assert parent_of(["memory"], found) == tmp_path / "cgroup/user.slice"
     assert parent_of(["memory", "cpu"], found) == tmp_path / "cgroup"
-    (group,) = groups = planned_groups("x-1", ALL, cpus=(0, 2), device="8:0", found=found)
+    (group,) = groups = planned_groups("x-1", ALL, cpus=(0, 2), device="8:0", by_controller=found)
     assert contents(groups, tmp_path) == {
         "plimsoll/x-1": [
             "cpuset.cpus=0,2",
@@ -78,13 +78,13 @@ def test_version_2_in_the_nearest_group_that_passes_controllers_on(tmp_path: Pat
 
 def test_a_cpuset_that_is_not_passed_on_keeps_no_limit_from_being_set(tmp_path: Path) -> None:
     found = hierarchies(v2(tmp_path, passed_on="memory"))
-    (group,) = planned_groups("x-1", Share(memory_limit_bytes=1), cpus=(0,), device=None, found=found)
+    (group,) = planned_groups("x-1", Share(memory_limit_bytes=1), cpus=(0,), device=None, by_controller=found)
     assert {key for _, _, key in group.settings} == {"memory_limit"}
-    assert planned_groups("x-1", Share(), cpus=(0,), device=None, found=found) == ()
+    assert planned_groups("x-1", Share(), cpus=(0,), device=None, by_controller=found) == ()
 
 
 def test_version_1_below_our_own_group(tmp_path: Path) -> None:
-    groups = planned_groups("x-1", ALL, cpus=(1,), device="8:0", found=hierarchies(v1(tmp_path)))
+    groups = planned_groups("x-1", ALL, cpus=(1,), device="8:0", by_controller=hierarchies(v1(tmp_path)))
     assert contents(groups, tmp_path) == {
         "cpuset/plimsoll/x-1": ["cpuset.mems=0-1", "cpuset.cpus=1"],
         "cpu,cpuacct/plimsoll/x-1": ["cpu.cfs_period_us=100000", "cpu.cfs_quota_us=150000"],
@@ -110,26 +110,26 @@ def test_a_container_that_sees_names_from_outside(tmp_path: Path) -> None:
 def test_a_controller_that_nobody_passes_on(tmp_path: Path, share: Share, message: str) -> None:
     found = hierarchies(v2(tmp_path, passed_on="memory"))
     with pytest.raises(HostError, match=message):
-        planned_groups("x-1", share, cpus=None, device="8:0", found=found)
+        planned_groups("x-1", share, cpus=None, device="8:0", by_controller=found)
 
 
 def test_a_controller_that_is_not_there_and_cpus_that_need_none(tmp_path: Path) -> None:
     found = hierarchies(written(tmp_path / "proc", {"self/mountinfo": "", "self/cgroup": "0::/\n"}))
-    assert planned_groups("x-1", Share(), cpus=(0,), device=None, found=found) == (), "affinity will do"
+    assert planned_groups("x-1", Share(), cpus=(0,), device=None, by_controller=found) == (), "affinity will do"
     with pytest.raises(HostError, match="memory_limit: this machine has no cgroup controller memory; mount it"):
-        planned_groups("x-1", Share(memory_limit_bytes=1), cpus=None, device=None, found=found)
+        planned_groups("x-1", Share(memory_limit_bytes=1), cpus=None, device=None, by_controller=found)
 
 
 def test_a_tree_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = hierarchies(v2(tmp_path))
     monkeypatch.setattr("os.access", lambda *_: False)
     with pytest.raises(HostError, match=r"memory_limit: .*user\.slice is not writable for this user; run Plimsoll as"):
-        planned_groups("x-1", Share(memory_limit_bytes=1), cpus=None, device=None, found=found)
+        planned_groups("x-1", Share(memory_limit_bytes=1), cpus=None, device=None, by_controller=found)
 
 
 def test_groups_are_made_in_a_folder_of_their_own_and_removed_with_it(tmp_path: Path) -> None:
     found = hierarchies(v2(tmp_path))
-    groups = planned_groups("x-abc123", Share(cpu_quota=0.5), cpus=None, device=None, found=found)
+    groups = planned_groups("x-abc123", Share(cpu_quota=0.5), cpus=None, device=None, by_controller=found)
     make_groups(groups)
     own = tmp_path / "cgroup/plimsoll"
     assert (own / "cgroup.subtree_control").read_text() == "+cpu"

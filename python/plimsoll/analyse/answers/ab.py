@@ -107,30 +107,30 @@ class AbAnswer(Document):
         rounds = max((comparison.rounds for comparison in self.comparisons), default=0)
         if not rounds or None in needed:
             return None
-        most = max(one for one in needed if one is not None)
+        most = max(count for count in needed if count is not None)
         return math.ceil(self.duration_s * (rounds + most) / rounds / 60) * 60.0 if most else None
 
 
 def comparisons_of(ratios: Iterable[SystemRatio], base: str) -> tuple[AbComparison, ...]:
     """Each system of a study of one workload and level against one of them; its peaks are no second comparison."""
-    found = [ratio for ratio in ratios if not (isinstance(ratio, Difference) and ratio.level is None)]
-    return tuple(_against(base, one) for one in found if base in (one.base, one.system))
+    without_peaks = [ratio for ratio in ratios if not (isinstance(ratio, Difference) and ratio.level is None)]
+    return tuple(_against(base, ratio) for ratio in without_peaks if base in (ratio.base, ratio.system))
 
 
 def _against(base: str, compared: SystemRatio) -> AbComparison:
     """A comparison of two systems, seen from one of them, with the interval that holds for all of them together."""
-    one = compared.against(base)
-    bounds = one.simultaneous or one.ratio.bounds
+    system_ratio = compared.against(base)
+    bounds = system_ratio.simultaneous or system_ratio.ratio.bounds
     return AbComparison(
-        system=one.system,
+        system=system_ratio.system,
         base=base,
-        ratio=one.ratio.model_copy(update={"bounds": bounds}),
-        verdict=one.verdict,
-        equal_within=one.equal_within,
+        ratio=system_ratio.ratio.model_copy(update={"bounds": bounds}),
+        verdict=system_ratio.verdict,
+        equal_within=system_ratio.equal_within,
         smallest_decided=None if bounds is None else math.sqrt(bounds.high / bounds.low),
-        rounds=one.ratio.trial_count,
-        rounds_needed=one.repetitions_needed,
-        grade=of_verdict(one.verdict, is_measured=bounds is not None),
+        rounds=system_ratio.ratio.trial_count,
+        rounds_needed=system_ratio.repetitions_needed,
+        grade=of_verdict(system_ratio.verdict, is_measured=bounds is not None),
     )
 
 
@@ -140,16 +140,16 @@ def sides_measured(analysis: Analysis) -> tuple[AbSide, ...]:
     climbed = {capacity.system: capacity for capacity in analysis.capacities}
     sides = []
     for system in analysis.systems:
-        cell, durability, found = cells.get(system.name), system.durability, climbed.get(system.name)
+        cell, durability, system_capacity = cells.get(system.name), system.durability, climbed.get(system.name)
         sides.append(
             AbSide(
                 name=system.name,
                 throughput_tps=None if cell is None else cell.throughput_tps,
                 response_ms_p99=None if cell is None else cell.response_ms.p99,
-                held_tps=None if found is None else found.low,
+                held_tps=None if system_capacity is None else system_capacity.low,
                 knee_tps=None
-                if found is None
-                else knee_of(run for search in found.searches for run in search.capacity.runs),
+                if system_capacity is None
+                else knee_of(run for search in system_capacity.searches for run in search.capacity.runs),
                 durability=None if durability is None else durability.name,
                 settings_causing_loss=() if durability is None else durability.causes,
             )

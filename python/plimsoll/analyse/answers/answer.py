@@ -80,14 +80,16 @@ def answer(
     by_name = {system.name: system for system in systems}
     for at_rate in (False, True):
         for workload in workloads:
-            own = [curve for curve in curves if curve.workload == workload.name and curve.kind.is_at_rate is at_rate]
-            if own:
+            matching = [
+                curve for curve in curves if curve.workload == workload.name and curve.kind.is_at_rate is at_rate
+            ]
+            if matching:
                 peaks = tuple(
                     difference
                     for difference in differences
                     if difference.workload == workload.name and difference.level is None
                 )
-                best_first = tuple(sorted(own, key=lambda curve: -_merit(curve)))
+                best_first = tuple(sorted(matching, key=lambda curve: -_merit(curve)))
                 yield from _of_workload(
                     _Asked(workload.name, best_first, peaks, by_name, not is_read_only(workload)), objective_ms_p99
                 )
@@ -107,8 +109,10 @@ def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[Find
     if asked.best.kind.is_at_rate:
         for curve in asked.told:
             yield _sustained(curve)
-            yield from (one for one in within if one.code == "within-objective" and one.system == curve.system)
-        yield from (one for one in within if one.code != "within-objective")
+            yield from (
+                finding for finding in within if finding.code == "within-objective" and finding.system == curve.system
+            )
+        yield from (finding for finding in within if finding.code != "within-objective")
         yield from () if asked.is_in_a_table else _side_by_side(asked.curves)
         return
     if asked.took_turns:
@@ -194,7 +198,7 @@ def _compared(asked: _Asked) -> Iterator[Finding]:
         yield _range_of_others(asked)
     if len(asked.curves) > SYSTEMS_FOR_ALL_PAIRS:
         return
-    pairs = [one for curve in asked.curves[1:] if (one := _with_best(asked, curve.system)) is not None]
+    pairs = [difference for curve in asked.curves[1:] if (difference := _with_best(asked, curve.system)) is not None]
     for index, pair in enumerate(pairs[:_COMPARISONS_IN_FULL] if asked.is_in_a_table else pairs):
         yield _comparison(asked, pair, in_full=index < _COMPARISONS_IN_FULL)
 
@@ -220,7 +224,9 @@ def _range_of_others(asked: _Asked) -> Finding:
         others_count=len(peaks) - 1,
         lowest_ratio=peaks[-1] / peaks[0],
         highest_ratio=peaks[1] / peaks[0],
-        undecided=tuple(one.base if one.system == best else one.system for one in undecided),
+        undecided=tuple(
+            difference.base if difference.system == best else difference.system for difference in undecided
+        ),
     )
 
 
@@ -351,16 +357,16 @@ def cost_answer(costs: Iterable[WorkloadCost]) -> Iterator[Finding]:
         if len(cost.currencies) > 1:
             continue
         if len(cost.systems) > TOLD_ONE_BY_ONE:
-            told = cost.systems[:1]
-            yield found("cheapest", system=told[0].system, workload=cost.workload, **_figures(cost, told))
+            cheapest = cost.systems[:1]
+            yield found("cheapest", system=cheapest[0].system, workload=cost.workload, **_figures(cost, cheapest))
         else:
             yield found("costs", workload=cost.workload, **_figures(cost, cost.systems))
 
 
-def _figures(workload_cost: WorkloadCost, told: Sequence[SystemCost]) -> dict[str, Any]:
+def _figures(workload_cost: WorkloadCost, system_costs: Sequence[SystemCost]) -> dict[str, Any]:
     return {
-        "systems": tuple(system.system for system in told),
-        "costs_per_million": tuple(system.per_million.value for system in told),
+        "systems": tuple(system.system for system in system_costs),
+        "costs_per_million": tuple(system.per_million.value for system in system_costs),
         "currency": workload_cost.currencies[0] or None,
         "basis": workload_cost.basis.value,
         "utilisation": workload_cost.utilisation,

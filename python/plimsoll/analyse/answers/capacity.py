@@ -29,19 +29,19 @@ def capacity_answer(
     Where every search of several systems ended without a rate that holds, one finding says so for all.
     """
     for workload in dict.fromkeys(capacity.workload for capacity in capacities):
-        own = sorted(
+        ranked = sorted(
             (capacity for capacity in capacities if capacity.workload == workload),
             key=lambda capacity: -_value(capacity),
         )
-        if len(own) > 1 and all(_holds_nowhere(one) for one in own):
-            yield _none_holds(own)
+        if len(ranked) > 1 and all(_holds_nowhere(capacity) for capacity in ranked):
+            yield _none_holds(ranked)
             continue
-        names = [one.system for one in own]
-        for one in own:
-            others = (less_durable(workload, one.system, other) for other in names)
-            yield _capacity(one, next(filter(None, others), None))
-        compared = (_compared(ratio, names[0], less_durable) for ratio in ratios if _is_of(ratio, own[0]))
-        yield from sorted(compared, key=lambda one: names.index(one.known["base"]))
+        names = [capacity.system for capacity in ranked]
+        for capacity in ranked:
+            others = (less_durable(workload, capacity.system, other) for other in names)
+            yield _capacity(capacity, next(filter(None, others), None))
+        compared = (_compared(ratio, names[0], less_durable) for ratio in ratios if _is_of(ratio, ranked[0]))
+        yield from sorted(compared, key=lambda finding: names.index(finding.known["base"]))
 
 
 def _holds_nowhere(system_capacity: SystemCapacity) -> bool:
@@ -91,14 +91,20 @@ def _knee_tps(system_capacity: SystemCapacity) -> float | None:
     return knee_of(run for search in system_capacity.searches for run in search.capacity.runs)
 
 
-def _none_holds(own: Sequence[SystemCapacity]) -> Finding:
+def _none_holds(capacities: Sequence[SystemCapacity]) -> Finding:
     """Rates are the lowest at which the objective was judged."""
-    objective = own[0].objective
-    rates = [run.rate_tps for one in own for search in one.searches for run in search.capacity.runs if run.rate_tps]
+    objective = capacities[0].objective
+    rates = [
+        run.rate_tps
+        for capacity in capacities
+        for search in capacity.searches
+        for run in search.capacity.runs
+        if run.rate_tps
+    ]
     return found(
         "no-capacity",
-        workload=own[0].workload,
-        systems_count=len(own),
+        workload=capacities[0].workload,
+        systems_count=len(capacities),
         lowest_tps=min(rates, default=None),
         objective_ms_p99=objective.response_ms_p99,
         errors_ratio=objective.errors_ratio,
@@ -143,13 +149,13 @@ def _value(system_capacity: SystemCapacity) -> float:
 
 def with_disturbances(searched: Iterable[SystemCapacity], met: Mapping[str, Disturbance]) -> tuple[SystemCapacity, ...]:
     """Capacities that say what their deciding runs met, and which of all their runs were disturbed."""
-    return tuple(_of_capacity(one, met) for one in searched)
+    return tuple(_of_capacity(capacity, met) for capacity in searched)
 
 
 def _of_capacity(system_capacity: SystemCapacity, met: Mapping[str, Disturbance]) -> SystemCapacity:
     given_up = [search.capacity for search in system_capacity.searches if search.capacity.is_given_up]
     counted = [run for search in system_capacity.searches for run in search.capacity.runs if run.is_long]
-    counted += [run for found in given_up for run in found.runs if run.rate_tps is not None]
+    counted += [run for capacity in given_up for run in capacity.runs if run.rate_tps is not None]
     names = {run.trial_id for run in counted} or deciding_trials([system_capacity])
     disturbance = together(met.get(trial_id) for trial_id in sorted(names))
     update: dict[str, object] = {"disturbance": disturbance, "searches": tuple(_marked(system_capacity.searches, met))}
@@ -183,9 +189,9 @@ def withheld_ratios(
 def _of_ratio(
     capacity_ratio: CapacityRatio, searched: Sequence[SystemCapacity], met: Mapping[str, Disturbance]
 ) -> CapacityRatio:
-    own = [capacity for capacity in searched if capacity.workload == capacity_ratio.workload]
+    under_workload = [capacity for capacity in searched if capacity.workload == capacity_ratio.workload]
     of_base, of_system = (
-        [capacity for capacity in own if capacity.system == name]
+        [capacity for capacity in under_workload if capacity.system == name]
         for name in (capacity_ratio.base, capacity_ratio.system)
     )
     if capacity_ratio.pairs_count:
@@ -200,8 +206,8 @@ def met_in_ramps(
     """What each ramp of a system met, by its round and pair."""
     return {
         (search.repetition, run.pair): met[run.trial_id]
-        for one in searched
-        for search in one.searches
+        for capacity in searched
+        for search in capacity.searches
         for run in search.capacity.ramps
         if run.pair is not None and run.trial_id in met
     }

@@ -103,15 +103,15 @@ def compare_sides(
             f"{base.facts.name} and {system.facts.name} have no workload and level, and no capacity at one objective,"
             f" in common: {_has(base)}; {_has(system)}"
         )
-    found, overall = _compare_cells(cells, design, equal_within, conditions)
+    comparisons, overall = _compare_cells(cells, design, equal_within, conditions)
     capacities, over_capacities = compare_capacities(of_both, conditions, design=design, equal_within=equal_within)
     overall = overall or over_capacities
     assert overall is not None, "there is a cell, or a capacity"
-    places = [*_places(cells, found, overall, design), *capacity_places(pairs, conditions, design=design)]
+    places = [*_places(cells, comparisons, overall, design), *capacity_places(pairs, conditions, design=design)]
     differing = [*capacity_differences(pairs), *condition_differences(base.all_trials, system.all_trials)]
     is_measured = all(trial.trial.origin.kind == "measured" for trial in (*base.all_trials, *system.all_trials))
     overall = _graded(overall, is_measured=is_measured)
-    found = [_graded(one, is_measured=is_measured) for one in found]
+    comparisons = [_graded(comparison, is_measured=is_measured) for comparison in comparisons]
     capacities = [_graded(capacity, is_measured=is_measured) for capacity in capacities]
     return CompareAnswer(
         **overall.model_dump(include=set(MetricComparison.model_fields)),
@@ -120,18 +120,18 @@ def compare_sides(
         system=system.facts,
         is_paired=design.is_paired,
         at_any_look=design.at_any_look,
-        is_duet=any(one.turns is not None for one in cells.throughput),
+        is_duet=any(sample.turns is not None for sample in cells.throughput),
         sessions=design.sessions,
         baselines=tuple(baseline.facts for baseline in design.baselines),
         differing=tuple(differing),
-        comparisons=tuple(found),
+        comparisons=tuple(comparisons),
         capacities=tuple(capacities),
         gates=judge_gates(rules, places),
         notes=tuple(
             notes(
                 base,
                 system,
-                found,
+                comparisons,
                 capacities,
                 design=design,
                 only=(cells.base.keys() - cells.system.keys(), cells.system.keys() - cells.base.keys()),
@@ -158,11 +158,11 @@ def _graded(compared: Compared, *, is_measured: bool) -> Compared:
 
 
 def _cells(base: Side, system: Side, design: Design) -> _Cells:
-    one, other = by_cell(base.trials), by_cell(system.trials)
-    order = {workload: index for index, workload in enumerate(dict.fromkeys(workload for workload, _ in one))}
-    keys = sorted(one.keys() & other.keys(), key=lambda key: (order[key[0]], key[1]))
+    of_base, of_system = by_cell(base.trials), by_cell(system.trials)
+    order = {workload: index for index, workload in enumerate(dict.fromkeys(workload for workload, _ in of_base))}
+    keys = sorted(of_base.keys() & of_system.keys(), key=lambda key: (order[key[0]], key[1]))
     baselines = [by_cell(side.trials) for side in design.baselines]
-    at = [(one[key], other[key], design, [side[key] for side in baselines]) for key in keys]
+    at = [(of_base[key], of_system[key], design, [side[key] for side in baselines]) for key in keys]
     samples = [throughput(*each) for each in at]
     parts = [index for index, key in enumerate(keys) if not key[1][0]] or list(range(len(keys)))
     overall = (
@@ -174,8 +174,8 @@ def _cells(base: Side, system: Side, design: Design) -> _Cells:
     )
     return _Cells(
         keys=keys,
-        base=one,
-        system=other,
+        base=of_base,
+        system=of_system,
         throughput=samples,
         response=[response(*each) for each in at],
         overall=overall if len(keys) > 1 else None,
@@ -193,23 +193,23 @@ def _compare_cells(
         cells.throughput, design, equal_within, [*unlike, *over_all], overall=cells.overall, parts=cells.parts
     )
     of_response = judged(cells.response, design, equal_within, unlike, higher_is_slower=True)
-    found = [
+    comparisons = [
         CellComparison(
-            **one.model_dump(),
+            **comparison.model_dump(),
             workload=key[0],
             level=level_of(cells.base[key][0].trial),
             p99=p99 if p99.ratio else None,
         )
-        for key, one, p99 in zip(cells.keys, of_throughput, of_response, strict=False)
+        for key, comparison, p99 in zip(cells.keys, of_throughput, of_response, strict=False)
     ]
-    return found, of_throughput[-1] if of_throughput else None
+    return comparisons, of_throughput[-1] if of_throughput else None
 
 
 def _places(
-    cells: _Cells, found: Sequence[CellComparison], overall: MetricComparison, design: Design
+    cells: _Cells, comparisons: Sequence[CellComparison], overall: MetricComparison, design: Design
 ) -> Iterator[GatePlace]:
     """Where the rules are tested; where both sides met unlike conditions nothing can be."""
-    for cell, tps, times in zip(found, cells.throughput, cells.response, strict=True):
+    for cell, tps, times in zip(comparisons, cells.throughput, cells.response, strict=True):
         samples = {Metric.THROUGHPUT: tps, Metric.P99: times}
         yield GatePlace(
             (cell.workload, cell.level.label() or "level not known"),
@@ -271,7 +271,9 @@ def notes(
     if only[0] or only[1]:
         yield found("cells-unmatched", base_count=len(only[0]), system_count=len(only[1]))
     for side in (base, system):
-        codes = Counter(code for one in side.answering for code in {warning.code for warning in one.outcome.warnings})
+        codes = Counter(
+            code for trial in side.answering for code in {warning.code for warning in trial.outcome.warnings}
+        )
         if codes:
             yield found("recorded-warnings", system=side.facts.name, codes=tuple(codes.most_common()))
 
@@ -319,7 +321,7 @@ def _of_sessions(base: Side, system: Side, design: Design) -> Iterator[Finding]:
 
 def _apart_s(base: Side, system: Side) -> float | None:
     """Between the trials of one side and those of the other; None where they overlap or nothing is known."""
-    times = [[began for one in side.answering if (began := began_unix_s(one.trial))] for side in (base, system)]
+    times = [[began for trial in side.answering if (began := began_unix_s(trial.trial))] for side in (base, system)]
     if not all(times):
         return None
     return max(min(times[1]) - max(times[0]), min(times[0]) - max(times[1]), 0.0) or None

@@ -93,13 +93,14 @@ def capacity_pairs(base: Side, system: Side, baselines: Sequence[Side] = ()) -> 
         {(capacity.workload, capacity.objective.model_dump_json()): capacity for capacity in capacities(side.searches)}
         for side in (base, system, *baselines)
     )
-    found = []
+    pairs = []
     for key in dict.fromkeys((*of_base, *of_system)):
-        one, other = of_base.get(key), of_system.get(key)
-        known = one or other
+        base_capacity, system_capacity = of_base.get(key), of_system.get(key)
+        known = base_capacity or system_capacity
         assert known is not None, "each key is that of a side"
-        found.append(CapacityPair(known.workload, known.objective, one, other, tuple(side.get(key) for side in others)))
-    return found
+        baseline_capacities = tuple(side.get(key) for side in others)
+        pairs.append(CapacityPair(known.workload, known.objective, base_capacity, system_capacity, baseline_capacities))
+    return pairs
 
 
 def compare_capacities(
@@ -118,7 +119,7 @@ def compare_capacities(
     """
     design = replace(design, at_any_look=False)
     alpha = ALPHA / max(len(pairs) + (len(pairs) > 1), 1)
-    found = [
+    comparisons = [
         CapacityComparison(
             **_compared(
                 pair, _unlike([pair], conditions, design), alpha=alpha, design=design, equal_within=equal_within
@@ -129,10 +130,10 @@ def compare_capacities(
         )
         for pair in pairs
     ]
-    if len(found) < 2:
-        return found, found[0] if found else None
+    if len(comparisons) < 2:
+        return comparisons, comparisons[0] if comparisons else None
     unlike = _unlike(pairs, conditions, design)
-    return found, _together(pairs, unlike, alpha=alpha, design=design, equal_within=equal_within)
+    return comparisons, _together(pairs, unlike, alpha=alpha, design=design, equal_within=equal_within)
 
 
 def capacity_places(
@@ -148,20 +149,25 @@ def capacity_places(
 def capacity_differences(pairs: Sequence[CapacityPair]) -> Iterator[ConditionDifference]:
     """Objectives that only one side was searched for, and searches that began at other connections."""
     for workload in dict.fromkeys(pair.workload for pair in pairs):
-        own = [pair for pair in pairs if pair.workload == workload]
-        if not all(one.is_of_both for one in own):
-            texts = [_objectives([pair for pair in own if side(pair) is not None]) for side in (_base, _system)]
+        under_workload = [pair for pair in pairs if pair.workload == workload]
+        if not all(pair.is_of_both for pair in under_workload):
+            texts = [
+                _objectives([pair for pair in under_workload if side(pair) is not None]) for side in (_base, _system)
+            ]
             yield _other(f"objective of the capacity under {workload}", *texts)
-        swept = [_swept([one for pair in own if (one := side(pair)) is not None]) for side in (_base, _system)]
+        swept = [
+            _swept([capacity for pair in under_workload if (capacity := side(pair)) is not None])
+            for side in (_base, _system)
+        ]
         if all(swept) and swept[0] != swept[1]:
             yield _other(f"connections swept for the capacity under {workload}", *swept)
 
 
 def _unlike(pairs: Sequence[CapacityPair], conditions: ComparedConditions, design: Design) -> UnlikeConditions | None:
     for pair in pairs:
-        if (ends := _climbed(pair, design)) and (found := conditions.of_ramps(*ends)):
-            return found
-    sides = ([one for pair in pairs if (one := side(pair)) is not None] for side in (_base, _system))
+        if (ends := _climbed(pair, design)) and (unlike := conditions.of_ramps(*ends)):
+            return unlike
+    sides = ([capacity for pair in pairs if (capacity := side(pair)) is not None] for side in (_base, _system))
     return conditions.of_capacities(*sides)
 
 
@@ -177,8 +183,8 @@ def _objectives(pairs: Sequence[CapacityPair]) -> str:
     return " and ".join(objective_label(pair.objective) for pair in pairs) or NONE_SEARCHED
 
 
-def _swept(found: Sequence[SystemCapacity]) -> str:
-    runs = [run for one in found for search in _finished(one) for run in search.capacity.runs]
+def _swept(side_capacities: Sequence[SystemCapacity]) -> str:
+    runs = [run for capacity in side_capacities for search in _finished(capacity) for run in search.capacity.runs]
     return ", ".join(map(str, sorted({run.connections for run in runs if run.role is RunRole.SWEEP})))
 
 
@@ -210,19 +216,21 @@ def _compared(
         for side in (pair.base, pair.system)
     )
     figures, sample, ends = (base, system), _sample(pair, design), _ends(pair)
-    found: Ratio | None = None
+    judged_ratio: Ratio | None = None
     if climbed := _climbed(pair, design):
-        found = ratio_of_ramps(*climbed, alpha=alpha, equal_within=equal_within)
+        judged_ratio = ratio_of_ramps(*climbed, alpha=alpha, equal_within=equal_within)
     elif ends is not None and design.is_of_sessions and (ratio := sample.ratio(design)) is not None:
-        found, figures = _across_sessions(ratio, alpha=alpha, equal_within=equal_within), sample.figures(design)
+        judged_ratio, figures = _across_sessions(ratio, alpha=alpha, equal_within=equal_within), sample.figures(design)
     elif ends is not None:
-        found = capacity_ratio(*ends, alpha=alpha, paired=design.is_paired, equal_within=equal_within)
+        judged_ratio = capacity_ratio(*ends, alpha=alpha, paired=design.is_paired, equal_within=equal_within)
         if design.is_of_sessions:
-            found = found.model_copy(update={"verdict": RatioVerdict.UNTESTABLE})
-    one = compared(sample, figures, found, equal_within=equal_within, unlike=unlike)
-    if isinstance(found, CapacityRatio) and found.pairs_count:  # instead of repetitions
-        one = one.model_copy(update=dict.fromkeys(("base_repetitions", "system_repetitions"), found.pairs_count))
-    return one
+            judged_ratio = judged_ratio.model_copy(update={"verdict": RatioVerdict.UNTESTABLE})
+    comparison = compared(sample, figures, judged_ratio, equal_within=equal_within, unlike=unlike)
+    if isinstance(judged_ratio, CapacityRatio) and judged_ratio.pairs_count:  # instead of repetitions
+        comparison = comparison.model_copy(
+            update=dict.fromkeys(("base_repetitions", "system_repetitions"), judged_ratio.pairs_count)
+        )
+    return comparison
 
 
 def _across_sessions(ratio: ComparedRatio | None, *, alpha: float, equal_within: float) -> Ratio | None:
@@ -247,14 +255,14 @@ def _figures(system_capacity: SystemCapacity | None, numbers: Mapping[str, int] 
     """By repetition, or by session: a search belongs to that of its first run."""
     if system_capacity is None:
         return {}
-    found = capacities_by_repetition(system_capacity)
+    by_repetition = capacities_by_repetition(system_capacity)
     if numbers is None:
-        return found
+        return by_repetition
     known = [
         search for search in system_capacity.searches if search.is_finished and search.capacity.capacity_tps is not None
     ]
     sessions = [numbers.get(search.capacity.runs[0].trial_id, -1) for search in known]
-    return by_session(zip(sessions, found.values(), strict=True))
+    return by_session(zip(sessions, by_repetition.values(), strict=True))
 
 
 def _together(
@@ -271,16 +279,18 @@ def _together(
     are_known = all(_ends(pair) is not None for pair in pairs)
     if design.is_of_sessions:
         ratio = sample.ratio(design) if are_known else None
-        found = _across_sessions(ratio, alpha=alpha, equal_within=equal_within)
-        return compared(sample, sample.figures(design), found, equal_within=equal_within, unlike=unlike)
+        judged_ratio = _across_sessions(ratio, alpha=alpha, equal_within=equal_within)
+        return compared(sample, sample.figures(design), judged_ratio, equal_within=equal_within, unlike=unlike)
     common = sorted(sample.base.keys() & sample.system.keys())
     in_pairs = design.is_paired and len(common) == len(sample.base) == len(sample.system)
-    of_base = [sample.base[one] for one in (common if in_pairs else sample.base)]
-    of_system = [sample.system[one] for one in (common if in_pairs else sample.system)]
+    of_base = [sample.base[repetition] for repetition in (common if in_pairs else sample.base)]
+    of_system = [sample.system[repetition] for repetition in (common if in_pairs else sample.system)]
     ratio = repetition_ratio(of_base, of_system, paired=in_pairs, least_variance=LEAST_VARIANCE / len(pairs))
-    found = judge([ratio], alpha=alpha, equal_within=equal_within)[0] if ratio is not None and are_known else None
+    judged_ratio = (
+        judge([ratio], alpha=alpha, equal_within=equal_within)[0] if ratio is not None and are_known else None
+    )
     figures = cell_figure(of_base), cell_figure(of_system)
-    return compared(sample, figures, found, equal_within=equal_within, unlike=unlike)
+    return compared(sample, figures, judged_ratio, equal_within=equal_within, unlike=unlike)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +326,8 @@ class _KnownRange:
 
 def _testable(pair: CapacityPair, design: Design) -> TestableRatio | None:
     """How the rules see a ratio: by its repetitions or sessions, else by the range that is stated for it."""
-    if (climbed := _climbed(pair, design)) and (found := ratio_of_ramps(*climbed, alpha=ALPHA)):
-        return _known_range(found.ratio)
+    if (climbed := _climbed(pair, design)) and (ramp_ratio := ratio_of_ramps(*climbed, alpha=ALPHA)):
+        return _known_range(ramp_ratio.ratio)
     ends = _ends(pair)
     if ends is None:
         return None
@@ -342,7 +352,7 @@ def _is_dead(pair: CapacityPair) -> bool:
     if base is None or system is None or base.capacity_tps is None:
         return False
     finished = _finished(system)
-    return bool(finished) and all(one.capacity.holds_nowhere for one in finished)
+    return bool(finished) and all(search.capacity.holds_nowhere for search in finished)
 
 
 def _finished(system_capacity: SystemCapacity) -> list[SearchRecord]:

@@ -81,7 +81,7 @@ class Sample:
         """The repetitions of each side that the ratio is of: those of both in one order, where they form pairs."""
         common = self._common(design)
         if len(common) >= 2:
-            return [self.base[one] for one in common], [self.system[one] for one in common]
+            return [self.base[repetition] for repetition in common], [self.system[repetition] for repetition in common]
         return list(self.base.values()), list(self.system.values())
 
     def _common(self, design: Design) -> list[int]:
@@ -122,9 +122,9 @@ class Sample:
 
     def _within(self, design: Design, *, paired: bool) -> LogRatio | None:
         base, system = self.base, self.system
-        found = repetition_ratio(*self.compared_values(design), paired=paired, least_variance=self.least_variance)
-        if found is not None or self.within is None or self.within.variance == 0.0:
-            return found
+        ratio = repetition_ratio(*self.compared_values(design), paired=paired, least_variance=self.least_variance)
+        if ratio is not None or self.within is None or self.within.variance == 0.0:
+            return ratio
         return LogRatio(
             value=math.log(sum(system.values()) / sum(base.values())),
             variance=self.within,
@@ -159,10 +159,10 @@ class Sample:
 
 def by_cell(trials: Iterable[TrialSummary]) -> dict[CellKey, list[TrialSummary]]:
     """Trials by workload and level."""
-    found: dict[CellKey, list[TrialSummary]] = {}
+    cells: dict[CellKey, list[TrialSummary]] = {}
     for trial in trials:
-        found.setdefault((trial.trial.workload.name, trial.trial.level.order), []).append(trial)
-    return found
+        cells.setdefault((trial.trial.workload.name, trial.trial.level.order), []).append(trial)
+    return cells
 
 
 def throughput(
@@ -172,12 +172,12 @@ def throughput(
     baselines: Sequence[Sequence[TrialSummary]] = (),
 ) -> Sample:
     """Completed transactions per second of one workload and level."""
-    within = [one.within for one in (*base, *system)]
-    known = [one for one in within if one is not None]
+    within = [trial.within for trial in (*base, *system)]
+    known = [variance for variance in within if variance is not None]
     is_single = len(base) == len(system) == 1 and len(known) == 2
     return Sample(
-        *_of_both(base, system, [[one.throughput_tps for one in side] for side in (base, system)], design),
-        welch([(one.variance, one.degrees) for one in known]) if is_single else None,
+        *_of_both(base, system, [[trial.throughput_tps for trial in side] for side in (base, system)], design),
+        welch([(variance.variance, variance.degrees) for variance in known]) if is_single else None,
         _turns(base, system) if design.is_paired else None,
         sessions=[_numbered(baseline, [trial.throughput_tps for trial in baseline]) for baseline in baselines],
     )
@@ -205,7 +205,7 @@ def _p99s(trials: Sequence[TrialSummary]) -> list[float] | None:
 def samples_together(samples: Sequence[Sample]) -> Sample:
     """The geometric mean over places of each repetition that all of them have."""
     within = [sample.within for sample in samples]
-    known = [one for one in within if one is not None]
+    known = [variance for variance in within if variance is not None]
     turns = [sample.turns for sample in samples if sample.turns is not None]
     return Sample(
         geometric([sample.base for sample in samples]),
@@ -234,8 +234,8 @@ def _of_both(
     """A figure of both sides by repetition, or by session where sessions alternate."""
     if design.session_numbers is None:
         return _numbered(base, values[0]), _numbered(system, values[1])
-    one, other = design.session_numbers
-    return _by_session(base, values[0], one), _by_session(system, values[1], other)
+    base_numbers, system_numbers = design.session_numbers
+    return _by_session(base, values[0], base_numbers), _by_session(system, values[1], system_numbers)
 
 
 def _by_session(trials: Sequence[TrialSummary], values: Sequence[float], numbers: Mapping[str, int]) -> Values:
@@ -244,10 +244,10 @@ def _by_session(trials: Sequence[TrialSummary], values: Sequence[float], numbers
 
 def by_session(numbered: Iterable[tuple[int, float]]) -> Values:
     """The mean of a figure in each session, from its session and the figure."""
-    found: dict[int, list[float]] = {}
+    sessions: dict[int, list[float]] = {}
     for number, value in numbered:
-        found.setdefault(number, []).append(value)
-    return {number: cell_figure(values) or 0.0 for number, values in found.items()}
+        sessions.setdefault(number, []).append(value)
+    return {number: cell_figure(values) or 0.0 for number, values in sessions.items()}
 
 
 def _numbered(trials: Sequence[TrialSummary], values: Sequence[float]) -> Values:
@@ -257,14 +257,14 @@ def _numbered(trials: Sequence[TrialSummary], values: Sequence[float]) -> Values
 
 
 def _turns(base: Sequence[TrialSummary], system: Sequence[TrialSummary]) -> Turns | None:
-    if any(one.turns is None for one in (*base, *system)):
+    if any(trial.turns is None for trial in (*base, *system)):
         return None
     cells = [cell for side in (base, system) for cell in measured_cells(side)]
-    found = compare_turns(cells[0], cells[1])
-    if found is None:
+    comparison = compare_turns(cells[0], cells[1])
+    if comparison is None:
         return None
-    ratio, duet = found
-    return Turns(ratio, {one.repetition: math.log(one.ratio) for one in duet.rounds})
+    ratio, duet = comparison
+    return Turns(ratio, {duet_round.repetition: math.log(duet_round.ratio) for duet_round in duet.rounds})
 
 
 def _turns_together(places: Sequence[Turns]) -> Turns | None:
@@ -303,7 +303,7 @@ class _Met:
         )
 
     def where(self, counts: Callable[[TrialSummary], bool]) -> Disturbance | None:
-        return together(met for one, met in self.trials if counts(one))
+        return together(met for trial, met in self.trials if counts(trial))
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,10 +329,10 @@ class ComparedConditions:
         self, base: Iterable[SystemCapacity], system: Iterable[SystemCapacity]
     ) -> UnlikeConditions | None:
         """Of the runs that capacities of both sides rest on."""
-        ids = [deciding_runs(one) for one in (base, system)]
+        ids = [deciding_runs(capacities) for capacities in (base, system)]
         return unlike(
-            self.base.where(lambda one: one.trial.trial_id in ids[0]),
-            self.system.where(lambda one: one.trial.trial_id in ids[1]),
+            self.base.where(lambda trial: trial.trial.trial_id in ids[0]),
+            self.system.where(lambda trial: trial.trial.trial_id in ids[1]),
         )
 
     def of_ramps(self, base: SystemCapacity, system: SystemCapacity) -> UnlikeConditions | None:

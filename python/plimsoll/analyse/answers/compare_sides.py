@@ -65,7 +65,7 @@ class Side:
     def answering(self) -> Sequence[TrialSummary]:
         """Without those runs of searches that are not the answer: what is wrong at other rates was asked for."""
         deciding = deciding_runs(capacities(self.searches))
-        return (*self.trials, *(one for one in self.searched if one.trial.trial_id in deciding))
+        return (*self.trials, *(trial for trial in self.searched if trial.trial.trial_id in deciding))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,19 +135,19 @@ def sessions_between(base: Side, system: Side) -> Sessions:
     order = _in_time(base, system)
     if order is None:
         return Sessions.UNKNOWN
-    alternations = sum(one != other for (_, one, _), (_, other, _) in pairwise(order))
+    alternations = sum(side != next_side for (_, side, _), (_, next_side, _) in pairwise(order))
     return Sessions.ALTERNATING if alternations >= LEAST_ALTERNATIONS else Sessions.APART
 
 
 def session_numbers(base: Side, system: Side) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """The session of each trial of both sides, by its id: trials between two of the other side share one."""
-    found: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    numbers: tuple[dict[str, int], dict[str, int]] = ({}, {})
     counts, before = [-1, -1], None
     for _, side, trial_id in _in_time(base, system) or []:
         counts[side] += side != before
-        found[side][trial_id] = counts[side]
+        numbers[side][trial_id] = counts[side]
         before = side
-    return found
+    return numbers
 
 
 def session_variance(sessions: Sequence[Mapping[int, float]]) -> MeanVariance | None:
@@ -202,9 +202,9 @@ def _faults(base: Side, system: Side, baselines: Sequence[Side]) -> Iterator[str
             yield f"{name}: lacks {missing} of {len(needed)} levels and capacities that are compared"
         if span(baseline) is None:
             yield f"{name}: does not say when it was measured"
-    for one, other in combinations((base, *baselines), 2):
-        if _overlap(one, other):
-            names = f"{one.facts.name} and {other.facts.name}"
+    for session, other in combinations((base, *baselines), 2):
+        if _overlap(session, other):
+            names = f"{session.facts.name} and {other.facts.name}"
             yield f"--baseline: {names} were measured at the same time, so they are one session"
 
 
@@ -231,9 +231,9 @@ def condition_differences(base: Sequence[TrialSummary], system: Sequence[TrialSu
         base: Complete trials of the first system, all in one environment, runs of searches included.
         system: Of the second.
     """
-    found = [*_around(base, system), *_of_systems(_summary(base, "base"), _summary(system, "system"))]
-    unique = {(one.what, one.base, one.system): one for one in found}
-    return sorted(unique.values(), key=lambda one: one.is_compared)
+    differences = [*_around(base, system), *_of_systems(_summary(base, "base"), _summary(system, "system"))]
+    unique = {(difference.what, difference.base, difference.system): difference for difference in differences}
+    return sorted(unique.values(), key=lambda difference: difference.is_compared)
 
 
 def _summary(trials: Sequence[TrialSummary], name: str) -> SystemSummary:
@@ -243,8 +243,8 @@ def _summary(trials: Sequence[TrialSummary], name: str) -> SystemSummary:
 
 
 def _around(base: Sequence[TrialSummary], system: Sequence[TrialSummary]) -> Iterator[ConditionDifference]:
-    one, other = base[0], system[0]
-    for change in changes(_without_variables(one.environment), _without_variables(other.environment)):
+    base_trial, system_trial = base[0], system[0]
+    for change in changes(_without_variables(base_trial.environment), _without_variables(system_trial.environment)):
         if change.what != "instances":
             yield ConditionDifference(
                 what="server version" if change.what.startswith(_VERSION) else change.what,
@@ -290,7 +290,7 @@ def _lengths_s(trials: Iterable[TrialRecord]) -> Sequence[float]:
 def _steady_s(trials: Iterable[TrialRecord]) -> Sequence[float]:
     """The shortest one: at a low rate they are longer."""
     longer = (trial for trial in trials if trial.search_role is not None and trial.search_role.is_long)
-    return sorted(one.duration_s for one in longer if one.duration_s is not None)[:1]
+    return sorted(trial.duration_s for trial in longer if trial.duration_s is not None)[:1]
 
 
 def _of_rates(base: Iterable[TrialRecord], system: Iterable[TrialRecord]) -> Iterator[ConditionDifference]:
@@ -303,16 +303,16 @@ def _of_rates(base: Iterable[TrialRecord], system: Iterable[TrialRecord]) -> Ite
 
 
 def _connections_by_rate(trials: Iterable[TrialRecord]) -> dict[tuple[str, float], set[int]]:
-    found: dict[tuple[str, float], set[int]] = {}
+    connections: dict[tuple[str, float], set[int]] = {}
     for trial in trials:
         if trial.level.rate_tps is not None and trial.search_id is None:
-            found.setdefault((trial.workload.name, trial.level.rate_tps), set()).add(trial.level.connections)
-    return found
+            connections.setdefault((trial.workload.name, trial.level.rate_tps), set()).add(trial.level.connections)
+    return connections
 
 
 def _of_systems(base: SystemSummary, system: SystemSummary) -> Iterator[ConditionDifference]:
-    for name, one, other in compare_factors(factors_of(base), factors_of(system)).differing:
-        yield ConditionDifference(what=name, base=one, system=other, is_compared=True)
+    for name, base_value, system_value in compare_factors(factors_of(base), factors_of(system)).differing:
+        yield ConditionDifference(what=name, base=base_value, system=system_value, is_compared=True)
     for variable in variable_differences([base, system]):
         if not variable.expected:
             values = [variable.values[name] for name in ("base", "system")]

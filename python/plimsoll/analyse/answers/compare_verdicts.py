@@ -104,10 +104,10 @@ def _mean_of_intervals(
     known = [place for place in places if isinstance(place, AnytimeRatio)]
     if len(known) < len(places):
         return None
-    alpha, count = ALPHA / tests_count, min(len(one.values) for one in known)
-    half_width = sum(one.half_width(alpha) for one in known) / len(known)
+    alpha, count = ALPHA / tests_count, min(len(ratio.values) for ratio in known)
+    half_width = sum(ratio.half_width(alpha) for ratio in known) / len(known)
     interval = AnytimeInterval(
-        mean=sum(one.value for one in known) / len(known),
+        mean=sum(ratio.value for ratio in known) / len(known),
         half_width=half_width,
         count=count,
         deviation=half_width / half_widths(alpha, count) if math.isfinite(half_width) else None,
@@ -246,7 +246,7 @@ def _result(
     is_open = bool(open_at) or not known
     outcome = GateOutcome.FAILED if failed_at else GateOutcome.UNDECIDED if is_open else GateOutcome.PASSED
     needed = [_further(rule, ratio, alpha) for name, ratio in known if name in open_at] or [None]
-    most = None if any(one is None for one in needed) else max((one or 0 for one in needed), default=0)
+    most = None if any(count is None for count in needed) else max((count or 0 for count in needed), default=0)
     return GateResult(
         metric=rule.metric,
         limit=rule.limit,

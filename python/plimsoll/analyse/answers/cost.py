@@ -39,12 +39,14 @@ def workload_costs(
 ) -> tuple[WorkloadCost, ...]:
     """One for each workload under which a system with a price has a capacity."""
     by_workload = known_capacities(curves, searched, objective_ms_p99)
-    measured = {(curve.workload, curve.system) for curve in curves} | {(one.workload, one.system) for one in searched}
-    found = (
-        _workload(workload, own, [system for system in systems if (workload, system.name) in measured], utilisation)
-        for workload, own in by_workload.items()
+    measured = {(curve.workload, curve.system) for curve in curves} | {
+        (capacity.workload, capacity.system) for capacity in searched
+    }
+    costs = (
+        _workload(workload, known, [system for system in systems if (workload, system.name) in measured], utilisation)
+        for workload, known in by_workload.items()
     )
-    return tuple(one for one in found if one.systems)
+    return tuple(cost for cost in costs if cost.systems)
 
 
 def currency_of(price: Price) -> str:
@@ -66,12 +68,12 @@ def _workload(
         if system.price is not None and system.name in known
     ]
     ordered = sorted(costs, key=lambda cost: (currency_of(cost.price), cost.per_million.value, cost.system))
-    groups = {currency: list(same) for currency, same in groupby(ordered, lambda one: currency_of(one.price))}
+    groups = {currency: list(same) for currency, same in groupby(ordered, lambda cost: currency_of(cost.price))}
     return WorkloadCost(
         workload=workload,
         basis=next(iter(known.values())).basis,
         utilisation=utilisation,
-        systems=tuple(_placed(one, same) for same in groups.values() for one in same),
+        systems=tuple(_placed(cost, same) for same in groups.values() for cost in same),
         currencies=tuple(groups),
         undecided=tuple(currency for currency, same in groups.items() if not _is_order_known(same)),
         without_price=tuple(system.name for system in systems if system.price is None),
@@ -101,8 +103,8 @@ def _cost(known: KnownCapacity, price: Price, utilisation: float) -> SystemCost:
 
 
 def _is_order_known(same: Sequence[SystemCost]) -> bool:
-    is_open = any(one.may_be_higher or one.is_disturbed for one in same)
-    return is_cheapest_known([one.per_million for one in same], is_open=is_open)
+    is_open = any(cost.may_be_higher or cost.is_disturbed for cost in same)
+    return is_cheapest_known([cost.per_million for cost in same], is_open=is_open)
 
 
 def is_cheapest_known(costs: Sequence[Estimate], *, is_open: bool) -> bool:
@@ -181,30 +183,30 @@ def known_capacities(
     """By workload and system, all systems of a workload by the same basis."""
     order = list(CapacityBasis)
     first: dict[str, CapacityBasis] = {}
-    found = sorted(_all(curves, searched, objective_ms_p99), key=lambda one: order.index(one.basis))
+    capacities = sorted(_all(curves, searched, objective_ms_p99), key=lambda capacity: order.index(capacity.basis))
     chosen: dict[str, dict[str, KnownCapacity]] = {}
-    for one in found:
-        if first.setdefault(one.workload, one.basis) is one.basis:
-            chosen.setdefault(one.workload, {}).setdefault(one.system, one)
+    for capacity in capacities:
+        if first.setdefault(capacity.workload, capacity.basis) is capacity.basis:
+            chosen.setdefault(capacity.workload, {}).setdefault(capacity.system, capacity)
     return chosen
 
 
 def _all(
     curves: Iterable[Curve], searched: Iterable[SystemCapacity], objective_ms_p99: float | None
 ) -> Iterator[KnownCapacity]:
-    for one in searched:
-        if one.capacity_tps is not None and one.capacity_tps.value > 0:
-            deciding = deciding_runs([one])
-            runs = (run.trial_id for search in one.searches for run in search.capacity.runs)
+    for capacity in searched:
+        if capacity.capacity_tps is not None and capacity.capacity_tps.value > 0:
+            deciding = deciding_runs([capacity])
+            runs = (run.trial_id for search in capacity.searches for run in search.capacity.runs)
             trials = tuple(trial for trial in runs if trial in deciding)
             yield KnownCapacity(
-                one.system,
-                one.workload,
+                capacity.system,
+                capacity.workload,
                 CapacityBasis.SEARCHED,
-                one.capacity_tps,
-                may_be_higher=one.high is None,
+                capacity.capacity_tps,
+                may_be_higher=capacity.high is None,
                 trials=trials,
-                is_disturbed=one.is_disturbed,
+                is_disturbed=capacity.is_disturbed,
             )
     for curve in curves:
         yield from _of_curve(curve, objective_ms_p99)

@@ -132,21 +132,21 @@ def outage_of(timeline: FailoverTimeline) -> Outage:
 
 def with_outcomes(record: FailoverRecord, each: Sequence[FailoverOutcome], *, is_complete: bool) -> FailoverRecord:
     """The record with what these faults say together."""
-    with_loss = sum(one.lost > 0 for one in each)
-    outages = [one.outage.total_s for one in each]
-    is_broken = any(one.is_corrupt for one in each)
+    with_loss = sum(outcome.lost > 0 for outcome in each)
+    outages = [outcome.outage.total_s for outcome in each]
+    is_broken = any(outcome.is_corrupt for outcome in each)
     if record.semisync_replicas is not None:
-        is_broken = is_broken or any(one.lost > 0 and not one.is_behind for one in each)
+        is_broken = is_broken or any(outcome.lost > 0 and not outcome.is_behind for outcome in each)
     return record.model_copy(
         update={
             "is_complete": is_complete,
             "faults": len(each),
             "faults_with_loss": with_loss,
             "loss_ratio_max": loss_ratio_max(with_loss, len(each)),
-            "acknowledged": sum(one.acknowledged for one in each),
-            "lost": sum(one.lost for one in each),
-            "lost_ms": max((one.lost_ms for one in each if one.lost_ms is not None), default=None),
-            "corrupt": sum(one.is_corrupt for one in each),
+            "acknowledged": sum(outcome.acknowledged for outcome in each),
+            "lost": sum(outcome.lost for outcome in each),
+            "lost_ms": max((outcome.lost_ms for outcome in each if outcome.lost_ms is not None), default=None),
+            "corrupt": sum(outcome.is_corrupt for outcome in each),
             "outage_s": statistics.median(outages) if outages else None,
             "outage_s_min": min(outages, default=None),
             "outage_s_max": max(outages, default=None),
@@ -269,13 +269,13 @@ def searched(
         last[worker] = max(last.get(worker, 0), number)
     foreign, parts = 0, []
     for rows in tables:
-        own = set()
+        transactions = set()
         for worker, number, checked in rows:
             if 1 <= number <= last.get(worker, 0) and checked == check_value(seed, worker, number):
-                own.add((worker, number))
+                transactions.add((worker, number))
             else:
                 foreign += 1
-        parts.append(own)
+        parts.append(transactions)
     there, whole = set.union(*parts), set.intersection(*parts)
     lost = [at_ns for key, at_ns in ledger.acknowledged.items() if key not in there]
     newest: dict[int, int] = {}
@@ -314,11 +314,11 @@ def setting_outcome(
     setting: DurabilitySetting, fault: FaultKind, throughput_tps: float, each: Sequence[FaultOutcome]
 ) -> SettingOutcome:
     """What all faults under one setting say together."""
-    with_loss = sum(one.lost > 0 for one in each)
-    corrupt = sum(one.is_corrupt for one in each)
-    is_broken = any(one.is_plain_loss for one in each) and setting.promises_to_keep(fault)
+    with_loss = sum(outcome.lost > 0 for outcome in each)
+    corrupt = sum(outcome.is_corrupt for outcome in each)
+    is_broken = any(outcome.is_plain_loss for outcome in each) and setting.promises_to_keep(fault)
     is_broken = is_broken or (corrupt > 0 and setting.promises_whole_data(fault))
-    recoveries = [one.recovery_s for one in each if one.recovery_s is not None]
+    recoveries = [outcome.recovery_s for outcome in each if outcome.recovery_s is not None]
     return SettingOutcome(
         flush_log_at_trx_commit=setting.flush_log_at_trx_commit,
         sync_binlog=setting.sync_binlog,
@@ -327,9 +327,9 @@ def setting_outcome(
         faults=len(each),
         faults_with_loss=with_loss,
         loss_ratio_max=loss_ratio_max(with_loss, len(each)),
-        acknowledged=sum(one.acknowledged for one in each),
-        lost=sum(one.lost for one in each),
-        lost_ms=max((one.lost_ms for one in each if one.lost_ms is not None), default=None),
+        acknowledged=sum(outcome.acknowledged for outcome in each),
+        lost=sum(outcome.lost for outcome in each),
+        lost_ms=max((outcome.lost_ms for outcome in each if outcome.lost_ms is not None), default=None),
         corrupt=corrupt,
         recovery_s=statistics.median(recoveries) if recoveries else None,
         is_kept=not is_broken,

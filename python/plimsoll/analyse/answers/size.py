@@ -141,16 +141,16 @@ def _choose_workload(analysis: Analysis, workload: str | None) -> WorkloadSummar
 def _answer(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummary) -> SizeAnswer:
     comparable = is_comparable(analysis.systems)
     curves = [curve for curve in analysis.curves if curve.workload == workload.name and not curve.kind.is_at_rate]
-    found = [with_horizon(judged_system, asked) for judged_system in _judged_systems(analysis, asked)]
-    judged = sorted(found, key=lambda one: _order(one, by_cost=comparable))
-    fitting = [one for one in judged if one.verdict is Fit.FITS]
-    surely = [one for one in fitting if one.grade is Grade.MEASURED]
-    tightest = min(surely, key=lambda one: one.margin_ratio or 0.0, default=None)
+    system_fits = [with_horizon(judged_system, asked) for judged_system in _judged_systems(analysis, asked)]
+    judged = sorted(system_fits, key=lambda fit: _order(fit, by_cost=comparable))
+    fitting = [fit for fit in judged if fit.verdict is Fit.FITS]
+    surely = [fit for fit in fitting if fit.grade is Grade.MEASURED]
+    tightest = min(surely, key=lambda fit: fit.margin_ratio or 0.0, default=None)
     return SizeAnswer(
         study=analysis.study,
         asked=asked,
         fits=bool(fitting),
-        grade=best(one.grade for one in fitting) if fitting else worst(one.grade for one in judged),
+        grade=best(fit.grade for fit in fitting) if fitting else worst(fit.grade for fit in judged),
         systems=tuple(judged),
         tightest=tightest.system if tightest else None,
         scale_out=() if fitting else _more_servers(analysis, asked, workload),
@@ -169,8 +169,8 @@ def _more_servers(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummar
 
 def _judged_systems(analysis: Analysis, asked: LoadAsked) -> Iterator[SystemFit]:
     """Each system by the best evidence that there is of it."""
-    found = (_judged(analysis, system, asked) for system in analysis.systems)
-    return (one for one in found if one is not None)
+    system_fits = (_judged(analysis, system, asked) for system in analysis.systems)
+    return (fit for fit in system_fits if fit is not None)
 
 
 def _judged(analysis: Analysis, system: SystemSummary, asked: LoadAsked) -> SystemFit | None:
@@ -195,12 +195,12 @@ def _by_best_evidence(analysis: Analysis, system: SystemSummary, asked: LoadAske
     curves = [curve for curve in analysis.curves if (curve.system, curve.workload) == (system.name, asked.workload)]
     at_rates = [judge_rates(curve, system, asked) for curve in curves if curve.kind.is_at_rate]
     open_loop = [*([] if by_capacity is None else [by_capacity]), *at_rates]
-    if all(one.reason.code == STRICTER for one in open_loop):
+    if all(fit.reason.code == STRICTER for fit in open_loop):
         open_loop[:0] = [judge_levels(curve, system, asked) for curve in curves if not curve.kind.is_at_rate]
-    graded = [with_grade(one, system) for one in open_loop]
-    decided = [one for one in graded if one.verdict not in OPEN]
-    surely = [one for one in decided if one.verdict is not Fit.FITS or one.grade is Grade.MEASURED]
-    in_doubt = [one for one in graded if one.verdict is Fit.UNDECIDED and one.grade is Grade.MEASURED]
+    graded = [with_grade(fit, system) for fit in open_loop]
+    decided = [fit for fit in graded if fit.verdict not in OPEN]
+    surely = [fit for fit in decided if fit.verdict is not Fit.FITS or fit.grade is Grade.MEASURED]
+    in_doubt = [fit for fit in graded if fit.verdict is Fit.UNDECIDED and fit.grade is Grade.MEASURED]
     return next(iter((*surely, *in_doubt, *decided, *graded)), None)
 
 
@@ -234,13 +234,13 @@ def scale_out(
         asked: The load, which no single system is shown to sustain as it was asked for.
         workload: Whose.
     """
-    found = (_of_system(judge, system, asked, workload) for system in systems)
-    return tuple(sorted((one for one in found if one is not None), key=_scale_out_order))
+    groups = (_of_system(judge, system, asked, workload) for system in systems)
+    return tuple(sorted((group for group in groups if group is not None), key=_scale_out_order))
 
 
-def _scale_out_order(one: ScaleOut) -> tuple[bool, float, int, float, str]:
-    cost = math.inf if one.cost_per_month is None else one.cost_per_month
-    return not one.is_shown, cost, one.count, -one.tps_each, one.system
+def _scale_out_order(group: ScaleOut) -> tuple[bool, float, int, float, str]:
+    cost = math.inf if group.cost_per_month is None else group.cost_per_month
+    return not group.is_shown, cost, group.count, -group.tps_each, group.system
 
 
 def _of_system(judge: Judge, system: SystemSummary, asked: LoadAsked, workload: WorkloadSummary) -> ScaleOut | None:
@@ -281,7 +281,7 @@ def with_replicas(
         systems: By name.
         asked: The load.
     """
-    found = []
+    fleets = []
     for scaling in scalings:
         costs = scaling.costs
         if scaling.workload != asked.workload or costs is None:
@@ -290,7 +290,7 @@ def with_replicas(
         if (count := next(enough, None)) == 0:
             continue
         base = scaling.points[0]
-        found.append(
+        fleets.append(
             ScaleOut(
                 system=base.system,
                 count=1 if count is None else count + 1,
@@ -304,7 +304,7 @@ def with_replicas(
                 is_shared=costs.is_shared,
             )
         )
-    return tuple(found)
+    return tuple(fleets)
 
 
 def _cost_per_month(system: SystemSummary, replicas: int | None) -> float | None:
@@ -319,8 +319,8 @@ def assumptions(
 ) -> Iterator[Finding]:
     """What the answer rests on."""
     with_objective = asked.response_p99_ms is not None
-    undisturbed = [one for one in judged if one.verdict is not Fit.DISTURBED]
-    bounds = [one.throughput_tps.bounds for one in undisturbed if one.throughput_tps is not None]
+    undisturbed = [fit for fit in judged if fit.verdict is not Fit.DISTURBED]
+    bounds = [fit.throughput_tps.bounds for fit in undisturbed if fit.throughput_tps is not None]
     known = [bound for bound in bounds if bound is not None]
     open_ended = any(curve.peak is not None and not curve.peak.is_inside_range for curve in curves)
     demand = asked.demand
@@ -328,19 +328,19 @@ def assumptions(
         (True, "same-workload"),
         (demand is not None, "transactions-alike"),
         (demand is not None and demand.yearly_growth is not None, "even-growth"),
-        (any(one.horizon is not None and one.horizon.sure_years is not None for one in judged), "date-of-capacity"),
-        (any(one.evidence is SizeEvidence.SATURATION for one in judged), "saturation-and-no-capacity"),
+        (any(fit.horizon is not None and fit.horizon.sure_years is not None for fit in judged), "date-of-capacity"),
+        (any(fit.evidence is SizeEvidence.SATURATION for fit in judged), "saturation-and-no-capacity"),
         (bool(known), "lower-end-decides"),
         (len(known) < len(bounds), "figures-as-they-stand"),
-        (any(one.basis is SpreadKind.WITHIN_RUN for one in known), "some-intervals-within-run"),
-        (any(one.interpolated_between for one in judged), "straight-line"),
+        (any(bound.basis is SpreadKind.WITHIN_RUN for bound in known), "some-intervals-within-run"),
+        (any(fit.interpolated_between for fit in judged), "straight-line"),
         (asked.connections is None and bool(curves), "best-level"),
         (with_objective, "failed-count-as-over"),
-        (with_objective and any(one.response_p99_ms is not None for one in judged), "p99-as-measured"),
+        (with_objective and any(fit.response_p99_ms is not None for fit in judged), "p99-as-measured"),
         (open_ended and asked.connections is None, "peak-may-lie-beyond"),
     )
     yield from (found(code) for applies, code in reasons if applies)
-    names = {one.system for one in judged}
+    names = {fit.system for fit in judged}
     if rest := tuple(system.name for system in analysis.systems if system.name not in names):
         yield found("left-out", workload=asked.workload, systems=rest)
     if any(system.origin != "measured" for system in analysis.systems if system.name in names):
@@ -374,7 +374,7 @@ def demand_doubts(asked: LoadAsked, judged: Sequence[SystemFit], workload: Workl
     if demand.burstiness is None:
         yield found("burstiness-unknown")
     else:
-        at_rate = [one for one in judged if one.evidence is not SizeEvidence.SATURATION]
+        at_rate = [fit for fit in judged if fit.evidence is not SizeEvidence.SATURATION]
         measured = _burstiness(workload)
         if demand.burstiness > BURSTIER_RATIO * measured and at_rate:
             yield found("burstier-than-measured", index=demand.burstiness, measured_index=measured)

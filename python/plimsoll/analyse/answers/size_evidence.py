@@ -55,20 +55,20 @@ def judge_capacities(capacities: Sequence[SystemCapacity], system: SystemSummary
     usable = [capacity for capacity in capacities if _answers(capacity, asked)]
     if not usable:
         return None
-    one = max(usable, key=lambda each: each.objective.response_ms_p99)
-    verdict, reason = _by_capacity(one, asked)
-    sure_tps = one.next_low or one.low
-    best = _held(one) if one.capacity_tps is None else one.capacity_tps
+    system_capacity = max(usable, key=lambda each: each.objective.response_ms_p99)
+    verdict, reason = _by_capacity(system_capacity, asked)
+    sure_tps = system_capacity.next_low or system_capacity.low
+    best = _held(system_capacity) if system_capacity.capacity_tps is None else system_capacity.capacity_tps
     return SystemFit(
         system=system.name,
         verdict=verdict,
         evidence=SizeEvidence.CAPACITY,
-        connections=one.searches[0].capacity.rate_connections,
+        connections=system_capacity.searches[0].capacity.rate_connections,
         throughput_tps=best,
         margin_ratio=None if sure_tps is None else sure_tps / asked.needed_tps - 1,
         sustains_tps=None if best is None else best.value,
-        sustains_is_lower_bound=best is not None and one.capacity_tps is None,
-        sure_tps=one.next_low,
+        sustains_is_lower_bound=best is not None and system_capacity.capacity_tps is None,
+        sure_tps=system_capacity.next_low,
         **cost_figures(system, asked.tps),
         reason=reason,
     )
@@ -173,7 +173,7 @@ def judge_levels(curve: Curve, system: SystemSummary, asked: LoadAsked) -> Syste
             **cost_figures(system, asked.tps),
             reason=found("not-measured", connections=asked.connections, measured=levels),
         )
-    point, verdict, reason = min(judged, key=lambda one: _preference(one[0], one[1], asked))
+    point, verdict, reason = min(judged, key=lambda judgement: _preference(judgement[0], judgement[1], asked))
     too_slow = point.possible_tps < asked.needed_tps
     best, sure_tps = _sustained(candidates, asked)
     last = curve.cells[-1].level.order
@@ -197,22 +197,22 @@ def judge_levels(curve: Curve, system: SystemSummary, asked: LoadAsked) -> Syste
 
 def _sure_tps(point: Point, levels_count: int) -> float:
     """What the next run will sustain at least; where that is unknown the figure itself, which makes nothing fit."""
-    found = predicted_at_least(point.throughput_tps, levels_count=levels_count)
-    return point.throughput_tps.value if found is None else found
+    predicted_tps = predicted_at_least(point.throughput_tps, levels_count=levels_count)
+    return point.throughput_tps.value if predicted_tps is None else predicted_tps
 
 
 def _sustained(candidates: Sequence[Point], asked: LoadAsked) -> tuple[Point | None, float | None]:
     """Where most is sustained within the objective, and what the next run surely sustains within it, tps."""
     undisturbed = [candidate for candidate in candidates if candidate.disturbance is None]
-    keeping = [one for one in undisturbed if judge_objective(one, asked.response_p99_ms).fit is Fit.FITS]
+    keeping = [point for point in undisturbed if judge_objective(point, asked.response_p99_ms).fit is Fit.FITS]
     count = len(candidates)
     sure = (
-        predicted_at_least(one.throughput_tps, levels_count=count)
-        for one in keeping
-        if slow_limit(one.repetitions_ms, asked, count) is None
+        predicted_at_least(point.throughput_tps, levels_count=count)
+        for point in keeping
+        if slow_limit(point.repetitions_ms, asked, count) is None
     )
-    best = max(keeping, key=lambda one: one.throughput_tps.value, default=None)
-    return best, max((one for one in sure if one is not None), default=None)
+    best = max(keeping, key=lambda point: point.throughput_tps.value, default=None)
+    return best, max((tps for tps in sure if tps is not None), default=None)
 
 
 def _candidates(curve: Curve, asked: LoadAsked) -> list[Point]:
@@ -275,7 +275,9 @@ def judge_rates(curve: Curve, system: SystemSummary, asked: LoadAsked) -> System
     judged = [(cell, *_by_rate(curve, cell, asked, len(enough))) for cell in enough]
     if not judged:
         judged = [(curve.cells[-1], *_below(curve))]
-    cell, verdict, reason = min(judged, key=lambda one: (RANKS.index(one[1]), one[2].code == "few-repetitions-at-rate"))
+    cell, verdict, reason = min(
+        judged, key=lambda judgement: (RANKS.index(judgement[1]), judgement[2].code == "few-repetitions-at-rate")
+    )
     point = point_of(cell)
     sustains_tps, sure_tps = _sustained_rates(curve, asked)
     return SystemFit(
@@ -298,7 +300,9 @@ def judge_rates(curve: Curve, system: SystemSummary, asked: LoadAsked) -> System
 
 def _sustained_rates(curve: Curve, asked: LoadAsked) -> tuple[float | None, float | None]:
     """The highest rate that is sustained within the objective, and the highest that the next run surely is, tps."""
-    sustained = sorted((one for one in curve.sustained if not one.is_disturbed), key=lambda cell: -cell.level.offered)
+    sustained = sorted(
+        (cell for cell in curve.sustained if not cell.is_disturbed), key=lambda cell: -cell.level.offered
+    )
     verdicts = [
         (cell.level.offered, judge_objective(point_of(cell), asked.response_p99_ms).fit, _is_sure(curve, cell, asked))
         for cell in sustained
@@ -309,7 +313,7 @@ def _sustained_rates(curve: Curve, asked: LoadAsked) -> tuple[float | None, floa
 
 def _is_sure(curve: Curve, cell: Cell, asked: LoadAsked) -> bool:
     """Whether a load that needs just this rate would fit."""
-    above = sum(one.level.offered >= cell.level.offered for one in curve.cells)
+    above = sum(other.level.offered >= cell.level.offered for other in curve.cells)
     return _by_rate(curve, cell, asked, above)[1].code == "rate-sustained"
 
 

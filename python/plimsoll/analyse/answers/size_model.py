@@ -337,8 +337,8 @@ def objective_to_confirm(
     if limit_ms is None:
         return None
     searched = [capacity.objective for capacity in capacities if capacity.workload == workload]
-    strict = [one for one in searched if one.response_ms_p99 <= limit_ms] or searched
-    errors_ratio = max(strict, key=lambda one: one.response_ms_p99).errors_ratio if strict else None
+    strict = [objective for objective in searched if objective.response_ms_p99 <= limit_ms] or searched
+    errors_ratio = max(strict, key=lambda objective: objective.response_ms_p99).errors_ratio if strict else None
     return CapacityObjective(response_ms_p99=limit_ms, errors_ratio=errors_ratio)
 
 

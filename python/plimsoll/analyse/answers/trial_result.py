@@ -53,9 +53,9 @@ class Times(Document):
     lower_bounds: tuple[str, ...]
 
     @classmethod
-    def of(cls, found: Durations) -> Times:
+    def of(cls, times: Durations) -> Times:
         """Those of one trial."""
-        return cls(**found.of_one_run())
+        return cls(**times.of_one_run())
 
 
 class StallResult(Document):
@@ -271,7 +271,7 @@ def trial_result(summary: TrialSummary, wanted: OpenArrivals | None = None) -> T
         errors_by_class=by_class,
         response_ms=Times.of(durations(response)),
         service_ms=Times.of(durations(summary.histograms.get("service"))),
-        transaction_types={one.name: _type(one) for one in types},
+        transaction_types={type_total.name: _type(type_total) for type_total in types},
         client=ClientResult(
             cpu_s=account.client_user_s + account.client_system_s,
             cpu_user_s=account.client_user_s,

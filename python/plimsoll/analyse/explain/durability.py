@@ -67,9 +67,13 @@ def durability_of(variables: Mapping[str, str]) -> Durability | None:
 
 def system_durability(instances: Sequence[Mapping[str, str]]) -> Durability | None:
     """That of the least durable server of a system; None where one does not say, or there is none."""
-    known = [one for one in map(durability_of, instances) if one is not None]
+    known = [durability for durability in map(durability_of, instances) if durability is not None]
     order = list(DurabilityKind)
-    return min(known, key=lambda one: order.index(one.kind)) if known and len(known) == len(instances) else None
+    return (
+        min(known, key=lambda durability: order.index(durability.kind))
+        if known and len(known) == len(instances)
+        else None
+    )
 
 
 def durability_answer(systems: Sequence[SystemSummary], workloads: Sequence[WorkloadSummary]) -> Iterator[Finding]:
@@ -77,7 +81,7 @@ def durability_answer(systems: Sequence[SystemSummary], workloads: Sequence[Work
     if all(is_read_only(workload) for workload in workloads):
         return
     known = {system.name: system.durability for system in systems if system.durability is not None}
-    if len({one.name for one in known.values()}) > 1:
+    if len({durability.name for durability in known.values()}) > 1:
         yield found(
             "durability-differs", durability=tuple((system, durability.name) for system, durability in known.items())
         )
@@ -106,9 +110,9 @@ def less_durable_under(
     return compared
 
 
-def causing_variables(*causes: Durability) -> set[str]:
+def causing_variables(*durabilities: Durability) -> set[str]:
     """The settings that make any of them less than durable."""
-    return {name for cause in causes for name, _ in cause.causes}
+    return {name for durability in durabilities for name, _ in durability.causes}
 
 
 def _causes(variables: Mapping[str, str], at_commit: str) -> dict[DurabilityKind, list[_Cause]]:
@@ -157,12 +161,16 @@ def with_durability_classes(analysis: Analysis, measured: DurabilityRecord | Non
     if len(set(known.values())) < 2:
         return analysis
     writing = [workload.name for workload in analysis.workloads if not is_read_only(workload)]
-    found = [
-        one
+    classes = [
+        durability_class
         for workload in writing
-        for one in _of_workload([each for each in analysis.curves if each.workload == workload], known, analysis)
+        for durability_class in _of_workload(
+            [each for each in analysis.curves if each.workload == workload], known, analysis
+        )
     ]
-    return analysis.model_copy(update={"durability_classes": tuple(_with_loss(one, measured) for one in found)})
+    return analysis.model_copy(
+        update={"durability_classes": tuple(_with_loss(durability_class, measured) for durability_class in classes)}
+    )
 
 
 def _of_workload(
@@ -170,8 +178,8 @@ def _of_workload(
 ) -> Iterator[DurabilityClass]:
     """The safest first, as far as their settings say."""
     by_name = {system.name: system for system in analysis.systems}
-    told = [curve for curve in curves if curve.system in known and curve.peak is not None]
-    for curve in sorted(told, key=lambda one: _rank(known[one.system])):
+    comparable = [curve for curve in curves if curve.system in known and curve.peak is not None]
+    for curve in sorted(comparable, key=lambda curve: _rank(known[curve.system])):
         flush, sync_binlog, doublewrite, replication = known[curve.system]
         durability = by_name[curve.system].durability
         assert curve.peak is not None, "others are left out"

@@ -67,19 +67,22 @@ def equivalence(systems: Sequence[SystemSummary], variables: Sequence[VariableDi
 
 
 def _of_variables(systems: Sequence[SystemSummary], variables: Sequence[VariableDifference]) -> Equivalence:
-    own = {system.name: {name for i in system.environment.instances for name in i.variables} for system in systems}
-    known = tuple(name for name, names in own.items() if names)
+    names_by_system = {
+        system.name: {name for instance in system.environment.instances for name in instance.variables}
+        for system in systems
+    }
+    known = tuple(name for name, names in names_by_system.items() if names)
     return Equivalence(
         aspect=Aspect.VARIABLES,
         systems=known,
-        compared_count=len(set().union(*own.values())) if len(known) > 1 else 0,
+        compared_count=len(set().union(*names_by_system.values())) if len(known) > 1 else 0,
         differences=tuple(
             AspectDifference(what=variable.variable, values=variable.values)
             for variable in variables
             if not variable.expected
         ),
         expected=tuple(variable.variable for variable in variables if variable.expected),
-        unknown=tuple(name for name, names in own.items() if not names),
+        unknown=tuple(name for name, names in names_by_system.items() if not names),
     )
 
 
@@ -99,17 +102,17 @@ def _of_durability(systems: Sequence[SystemSummary]) -> Equivalence:
 
 
 def _of_data(systems: Sequence[SystemSummary], aspect: Aspect) -> Equivalence:
-    own = {system.name: stated(system, aspect) for system in systems}
-    known = {name: found for name, found in own.items() if found is not None}
-    unknown = tuple(name for name in own if name not in known)
+    stated_by_system = {system.name: stated(system, aspect) for system in systems}
+    known = {name: facts for name, facts in stated_by_system.items() if facts is not None}
+    unknown = tuple(name for name in stated_by_system if name not in known)
     if len(known) < 2:
         return Equivalence(aspect=aspect, systems=tuple(known), unknown=unknown)
     is_divided = len({system.instances for system in systems if system.name in known}) > 1
     names = _names(known, aspect, is_divided=is_divided)
     differing = [
-        AspectDifference(what=name, values={system: found.get(name) for system, found in known.items()})
+        AspectDifference(what=name, values={system: facts.get(name) for system, facts in known.items()})
         for name in names
-        if not _all_alike([found.get(name) for found in known.values()], _ALIKE.get(aspect, _is_same))
+        if not _all_alike([facts.get(name) for facts in known.values()], _ALIKE.get(aspect, _is_same))
     ]
     is_explained = _is_explained(aspect, varied_variables(systems))
     return Equivalence(
@@ -117,16 +120,16 @@ def _of_data(systems: Sequence[SystemSummary], aspect: Aspect) -> Equivalence:
         systems=tuple(known),
         compared_count=len(names),
         differences=() if is_explained else tuple(differing),
-        expected=tuple(one.what for one in differing) if is_explained else (),
+        expected=tuple(difference.what for difference in differing) if is_explained else (),
         unknown=unknown,
     )
 
 
 def _names(known: Mapping[str, Stated], aspect: Aspect, *, is_divided: bool) -> list[str]:
     """What is compared, in the order in which systems state it."""
-    every = list(dict.fromkeys(name for found in known.values() for name in found))
+    every = list(dict.fromkeys(name for facts in known.values() for name in facts))
     if aspect is Aspect.PLANS or is_divided:  # a statement that a server refuses to explain is unknown
-        every = [name for name in every if all(name in found for found in known.values())]
+        every = [name for name in every if all(name in facts for facts in known.values())]
     return [] if is_divided and aspect in (Aspect.ROWS, Aspect.STATISTICS) else every
 
 
@@ -139,26 +142,26 @@ def _all_alike(values: Sequence[str | None], is_alike: Alike) -> bool:
     return all((first is None) is (other is None) and is_alike(first or "", other or "") for other in others)
 
 
-def _is_same(one: str, other: str) -> bool:
-    return one == other
+def _is_same(value: str, other: str) -> bool:
+    return value == other
 
 
-def _are_rows_alike(one: str, other: str) -> bool:
+def _are_rows_alike(value: str, other: str) -> bool:
     """Counts must be equal; an estimate is near."""
-    if "about" not in one and "about" not in other:
-        return one == other
-    return _is_within(one, other, _ROWS_RATIO)
+    if "about" not in value and "about" not in other:
+        return value == other
+    return _is_within(value, other, _ROWS_RATIO)
 
 
-def _are_statistics_alike(one: str, other: str) -> bool:
-    return _is_within(one, other, _STATISTICS_RATIO)
+def _are_statistics_alike(value: str, other: str) -> bool:
+    return _is_within(value, other, _STATISTICS_RATIO)
 
 
-def _is_within(one: str, other: str, ratio: float) -> bool:
+def _is_within(value: str, other: str, ratio: float) -> bool:
     """Several values of instances are compared as they stand."""
-    sizes = [parse_whole(re.sub(r"^about ", "", text)) for text in (one, other)]
+    sizes = [parse_whole(re.sub(r"^about ", "", text)) for text in (value, other)]
     if sizes[0] is None or sizes[1] is None:
-        return one == other
+        return value == other
     low, high = sorted((sizes[0], sizes[1]))
     return high <= max(low, 1) * ratio
 
@@ -202,8 +205,11 @@ def _definitions(data: DataFacts) -> Iterator[tuple[str, str]]:
         yield f"{name}: options", options_words(table.options)
         for column, facts in table.columns.items():
             yield f"{name}.{column}", column_words(facts)
-        for index, one in table.indexes.items():
-            yield f"{name}: index {index}", f"{'unique ' if one.unique else ''}({', '.join(one.columns)})"
+        for index, index_facts in table.indexes.items():
+            yield (
+                f"{name}: index {index}",
+                f"{'unique ' if index_facts.unique else ''}({', '.join(index_facts.columns)})",
+            )
 
 
 def _character_sets(data: DataFacts) -> Iterator[tuple[str, str]]:
@@ -224,8 +230,8 @@ def _rows(data: DataFacts) -> Iterator[tuple[str, str]]:
 
 def _statistics(data: DataFacts) -> Iterator[tuple[str, str]]:
     for name, table in data.tables.items():
-        for index, one in table.indexes.items():
-            if (count := _distinct(one)) is not None:
+        for index, index_facts in table.indexes.items():
+            if (count := _distinct(index_facts)) is not None:
                 yield f"{name}: distinct values of index {index}", str(count)
 
 
@@ -270,27 +276,29 @@ _EXPLAINING_MACHINES = {CPUS: ("cpu",), MEMORY: ("memory",)}
 def machines_of_environments(systems: Sequence[SystemSummary]) -> Equivalence | None:
     """Compares the machines of systems that were measured in different environments; None where there are none."""
     named = [system for system in systems if system.in_environment is not None]
-    if len({one.in_environment for one in named}) < 2:
+    if len({system.in_environment for system in named}) < 2:
         return None
-    cpus = {one.name: usable_cpus(one.environment) for one in named}
-    memory = {one.name: usable_memory_bytes(one.environment) for one in named}
+    cpus = {system.name: usable_cpus(system.environment) for system in named}
+    memory = {system.name: usable_memory_bytes(system.environment) for system in named}
     unknown = tuple(name for name in cpus if cpus[name] is None or memory[name] is None)
     known_cpus = {name: value for name, value in cpus.items() if value is not None}
     known_memory = {name: value for name, value in memory.items() if value is not None}
-    found = []
+    differences = []
     if not _are_equal(CPUS, known_cpus.values()):
-        found.append(
-            AspectDifference(what=CPUS, values={name: f"{known_cpu:g}" for name, known_cpu in known_cpus.items()})
+        differences.append(
+            AspectDifference(what=CPUS, values={name: f"{count:g}" for name, count in known_cpus.items()})
         )
     if not _are_equal(MEMORY, known_memory.values()):
-        values = {name: format_bytes(one) for name, one in known_memory.items()}
-        found.append(AspectDifference(what=MEMORY, values=values))
+        values = {name: format_bytes(memory_bytes) for name, memory_bytes in known_memory.items()}
+        differences.append(AspectDifference(what=MEMORY, values=values))
     return Equivalence(
         aspect=Aspect.MACHINES,
         systems=tuple(name for name in cpus if name in known_cpus or name in known_memory),
         compared_count=(len(known_cpus) > 1) + (len(known_memory) > 1),
-        differences=tuple(one for one in found if not _is_machine_explained(one.what, named)),
-        expected=tuple(one.what for one in found if _is_machine_explained(one.what, named)),
+        differences=tuple(
+            difference for difference in differences if not _is_machine_explained(difference.what, named)
+        ),
+        expected=tuple(difference.what for difference in differences if _is_machine_explained(difference.what, named)),
         unknown=unknown,
     )
 
@@ -397,14 +405,14 @@ def options_words(options: str) -> str:
 _WEIGHTS = {Aspect.CHARACTER_SETS: 2.0, Aspect.DEFINITIONS: 1.0, Aspect.PLANS: 1.0}
 
 
-def check_equivalence(found: Sequence[Equivalence]) -> Iterator[Doubt]:
+def check_equivalence(comparisons: Sequence[Equivalence]) -> Iterator[Doubt]:
     """One doubt for each aspect with differences that no factor explains."""
-    for one in found:
-        differ = OF_ASPECTS.get(one.aspect)
-        if differ is not None and one.differences:
+    for comparison in comparisons:
+        differ = OF_ASPECTS.get(comparison.aspect)
+        if differ is not None and comparison.differences:
             seen = differ(
-                differences=tuple((each.what, *each.values.values()) for each in one.differences),
-                systems=tuple(one.differences[0].values),
-                differences_count=len(one.differences),
+                differences=tuple((each.what, *each.values.values()) for each in comparison.differences),
+                systems=tuple(comparison.differences[0].values),
+                differences_count=len(comparison.differences),
             )
-            yield Place().doubt(seen, _WEIGHTS.get(one.aspect, 0.0))
+            yield Place().doubt(seen, _WEIGHTS.get(comparison.aspect, 0.0))

@@ -103,26 +103,28 @@ Levels = dict[LevelKey, MeasuredCell]
 def replica_scalings(cells: Iterable[MeasuredCell], equal_within: float) -> tuple[ReplicaScaling, ...]:
     """One for each workload and family of systems with at least two numbers of replicas."""
     closed = [cell for cell in cells if not cell.level.kind.is_at_rate and cell.throughput.value_tps > 0]
-    found = [
+    workload_families = [
         (cells_of[0].workload, alike, by_count)
         for alike, members in families(closed, {REPLICAS})
-        for cells_of in [[one.cell for one in members]]
+        for cells_of in [[variant.cell for variant in members]]
         for by_count in [_by_count(cells_of)]
         if len(by_count) > 1 and len(by_count) == len({cell.system for cell in cells_of})
     ]
     judged = {
-        workload: _judged([by_count for name, _, by_count in found if name == workload], equal_within)
-        for workload in {name for name, _, _ in found}
+        workload: _judged([by_count for name, _, by_count in workload_families if name == workload], equal_within)
+        for workload in {name for name, _, _ in workload_families}
     }
-    return tuple(_scaling(workload, alike, by_count, judged[workload]) for workload, alike, by_count in found)
+    return tuple(
+        _scaling(workload, alike, by_count, judged[workload]) for workload, alike, by_count in workload_families
+    )
 
 
 def _by_count(cells: Sequence[MeasuredCell]) -> dict[int, Levels]:
     """The levels of each system, by its number of replicas."""
-    found: dict[int, Levels] = {}
+    by_count: dict[int, Levels] = {}
     for cell in sorted(cells, key=lambda cell: cell.level.order):
-        found.setdefault(member(cell).replicas, {})[cell.level.order] = cell
-    return dict(sorted(found.items()))
+        by_count.setdefault(member(cell).replicas, {})[cell.level.order] = cell
+    return dict(sorted(by_count.items()))
 
 
 _Steps = Mapping[tuple[str, str], Ratio]
@@ -138,7 +140,7 @@ def _judged(scalings: Sequence[Mapping[int, Levels]], equal_within: float) -> _S
     tests: dict[tuple[str, str], LogRatio] = {}
     untestable: dict[tuple[str, str], Ratio] = {}
     for base, more in (step for by_count in scalings for step in pairwise(by_count.values())):
-        means = [{key: cell.throughput for key, cell in one.items()} for one in (base, more)]
+        means = [{key: cell.throughput for key, cell in levels.items()} for levels in (base, more)]
         log_ratio = compare_peaks(*means).log_ratio
         if log_ratio is not None and log_ratio.is_testable:
             tests[_names(base, more)] = log_ratio
@@ -160,8 +162,8 @@ def _scaling(workload: str, alike: dict[str, str], by_count: Mapping[int, Levels
     costs = fleet_costs(best[0], best[1]) if 0 in best and 1 in best else None
     points = tuple(_scaling_point(count, cell, costs) for count, cell in best.items())
     steps = tuple(
-        ScalingStep(**judged[_names(by_count[one], by_count[other])].as_fields, base=one, count=other)
-        for one, other in pairwise(by_count)
+        ScalingStep(**judged[_names(by_count[base], by_count[other])].as_fields, base=base, count=other)
+        for base, other in pairwise(by_count)
     )
     grows = {point.replicas for point in points if point.lag_grows}
     stops_after, unresolved_from = _stops(steps, grows)
@@ -208,7 +210,7 @@ def _stops(steps: Sequence[ScalingStep], grows: set[int]) -> tuple[int | None, i
 def _stops_expected(costs: FleetCosts) -> int | None:
     """The first number after which the next one adds less than 5 % by the arithmetic."""
     rates = [costs.expected_tps(count) for count in range(COUNTED_MAX + 1)]
-    return next((count for count, (one, more) in enumerate(pairwise(rates)) if more < HELPS_FROM * one), None)
+    return next((count for count, (rate, more) in enumerate(pairwise(rates)) if more < HELPS_FROM * rate), None)
 
 
 def _read_ratio(cell: MeasuredCell) -> float | None:
@@ -225,7 +227,9 @@ def fleet_costs(without: MeasuredCell, with_one: MeasuredCell) -> FleetCosts | N
         without: The best level of the system without replicas.
         with_one: That of the one with one replica.
     """
-    known = [one for trial in without.trials if (one := trial.resources.per_s.get("server_cpu_s")) is not None]
+    known = [
+        used_cpu_s for trial in without.trials if (used_cpu_s := trial.resources.per_s.get("server_cpu_s")) is not None
+    ]
     level = servers_of_level(with_one)
     replica = next((server for server in level.servers if server.role == REPLICA), None)
     total_tps = sum(server.throughput_tps for server in level.servers)
@@ -279,8 +283,8 @@ def _is_shared(environment: Environment, cell: MeasuredCell) -> bool:
     hosts = _hosts(cell)
     for source in sources_of(environment):
         for replica in replicas_of(environment):
-            own, others = _cpus(source), _cpus(replica)
-            is_apart = own is not None and others is not None and not own & others
+            source_cpus, replica_cpus = _cpus(source), _cpus(replica)
+            is_apart = source_cpus is not None and replica_cpus is not None and not source_cpus & replica_cpus
             if hosts.get(source.name) == hosts.get(replica.name) and not is_apart:
                 return True
     return False
@@ -294,11 +298,15 @@ def _is_placed(environment: Environment, cell: MeasuredCell) -> bool:
 
 def _size_ratio(environment: Environment) -> float:
     """Processors of a replica over those of the source; 1 where either is unknown."""
-    own = [source.placement.processors for source in sources_of(environment) if source.placement is not None]
-    others = [replica.placement.processors for replica in replicas_of(environment) if replica.placement is not None]
-    if not own or not others or not own[0] or not others[0]:
+    source_processors = [
+        source.placement.processors for source in sources_of(environment) if source.placement is not None
+    ]
+    replica_processors = [
+        replica.placement.processors for replica in replicas_of(environment) if replica.placement is not None
+    ]
+    if not source_processors or not replica_processors or not source_processors[0] or not replica_processors[0]:
         return 1.0
-    return others[0] / own[0]
+    return replica_processors[0] / source_processors[0]
 
 
 REPLICAS, REPLICATION, ACKNOWLEDGING = "replicas", "replication", "semisync_replicas"
@@ -311,58 +319,69 @@ _VARIED = {REPLICAS, REPLICATION, ACKNOWLEDGING, DELAY, DELAY_S}
 def commit_costs(cells: Iterable[MeasuredCell], equal_within: float) -> tuple[CommitCost, ...]:
     """One for each workload, level and family in which waiting or delay differs and writes are known."""
     known = [cell for cell in cells if all(_mean_ms(trial) is not None for trial in cell.trials)]
-    found = []
-    for level in dict.fromkeys((one.workload, one.level.order) for one in known):
-        own = [one for one in known if (one.workload, one.level.order) == level]
-        for alike, members in families(own, _VARIED):
-            if len({(one.acknowledging, one.delay_ms) for one in members}) > 1:
-                found.append(_cost(alike, members, equal_within))
-    return tuple(found)
+    costs = []
+    for level in dict.fromkeys((cell.workload, cell.level.order) for cell in known):
+        at_level = [cell for cell in known if (cell.workload, cell.level.order) == level]
+        for alike, members in families(at_level, _VARIED):
+            if len({(variant.acknowledging, variant.delay_ms) for variant in members}) > 1:
+                costs.append(_cost(alike, members, equal_within))
+    return tuple(costs)
 
 
 def _cost(alike: dict[str, str], members: Sequence[Member], equal_within: float) -> CommitCost:
-    order = sorted(members, key=lambda one: (one.acknowledging > 0, one.delay_ms, one.acknowledging, one.replicas))
+    order = sorted(
+        members,
+        key=lambda variant: (variant.acknowledging > 0, variant.delay_ms, variant.acknowledging, variant.replicas),
+    )
     base = order[0]
-    ratios = {one.cell.system: ratio for one in order[1:] if (ratio := _ratio(base.cell, one.cell)) is not None}
+    ratios = {
+        variant.cell.system: ratio for variant in order[1:] if (ratio := _ratio(base.cell, variant.cell)) is not None
+    }
     judged = dict(zip(ratios, judge(list(ratios.values()), equal_within=equal_within), strict=True))
     return CommitCost(
         workload=base.cell.workload,
         level=base.cell.level,
         alike=alike,
-        points=tuple(_commit_point(one, judged.get(one.cell.system), is_base=one is base) for one in order),
+        points=tuple(
+            _commit_point(variant, judged.get(variant.cell.system), is_base=variant is base) for variant in order
+        ),
     )
 
 
 def _ratio(base: MeasuredCell, cell: MeasuredCell) -> LogRatio | None:
     """Mean response times of the repetitions of one cell over those of the other, by what they have in common."""
-    one, other = ({trial.trial.repetition: _mean_ms(trial) or 0.0 for trial in each.trials} for each in (base, cell))
-    shared = sorted(one.keys() & other.keys())
+    base_ms, cell_ms = (
+        {trial.trial.repetition: _mean_ms(trial) or 0.0 for trial in each.trials} for each in (base, cell)
+    )
+    shared = sorted(base_ms.keys() & cell_ms.keys())
     is_paired = len(shared) == len(base.trials) == len(cell.trials)
     if is_paired:
-        return repetition_ratio([one[name] for name in shared], [other[name] for name in shared], paired=True)
-    return repetition_ratio(list(one.values()), list(other.values()), paired=False)
+        return repetition_ratio([base_ms[name] for name in shared], [cell_ms[name] for name in shared], paired=True)
+    return repetition_ratio(list(base_ms.values()), list(cell_ms.values()), paired=False)
 
 
 def _mean_ms(trial: TrialSummary) -> float | None:
     """Mean response time of transactions that write, on the source, milliseconds."""
-    found = merge([server.written for server in trial.servers if server.role == SOURCE and server.written is not None])
-    return found.sum_ns / found.total / 1e6 if found is not None and found.total else None
+    written = merge(
+        [server.written for server in trial.servers if server.role == SOURCE and server.written is not None]
+    )
+    return written.sum_ns / written.total / 1e6 if written is not None and written.total else None
 
 
-def _commit_point(one: Member, comparison: Ratio | None, *, is_base: bool) -> CommitPoint:
-    sources = [server for trial in one.cell.trials for server in trial.servers if server.role == SOURCE]
+def _commit_point(variant: Member, comparison: Ratio | None, *, is_base: bool) -> CommitPoint:
+    sources = [server for trial in variant.cell.trials for server in trial.servers if server.role == SOURCE]
     written = merge([server.written for server in sources if server.written is not None])
     verdict = "" if is_base else RatioVerdict.UNTESTABLE if comparison is None else comparison.verdict.inverted
     return CommitPoint(
-        system=one.cell.system,
-        replicas=one.replicas,
-        acknowledging=one.acknowledging,
-        delay_ms=one.delay_ms,
+        system=variant.cell.system,
+        replicas=variant.replicas,
+        acknowledging=variant.acknowledging,
+        delay_ms=variant.delay_ms,
         response_ms=durations(written),
         ratio=None if comparison is None else comparison.ratio,
         simultaneous=None if comparison is None else comparison.simultaneous,
         verdict=verdict,
-        trials=tuple(trial.trial.trial_id for trial in one.cell.trials),
+        trials=tuple(trial.trial.trial_id for trial in variant.cell.trials),
     )
 
 
@@ -401,7 +420,7 @@ def families(cells: Iterable[MeasuredCell], varied: Collection[str]) -> list[tup
     Returns:
         What tells each family from the others of the study, with its members.
     """
-    found: dict[tuple[object, ...], list[Member]] = {}
+    members_by_key: dict[tuple[object, ...], list[Member]] = {}
     labels: dict[tuple[object, ...], dict[str, str]] = {}
     for cell in cells:
         stated = {
@@ -410,12 +429,12 @@ def families(cells: Iterable[MeasuredCell], varied: Collection[str]) -> list[tup
             if _last(name) not in varied and not name.startswith(_FOLLOWS) and _USUAL.get(_last(name)) != value
         }
         key = (cell.workload, tuple(sorted(stated.items())))
-        found.setdefault(key, []).append(member(cell))
+        members_by_key.setdefault(key, []).append(member(cell))
         labels[key] = stated
     common = _common(list(labels.values()))
     return [
         ({name: value for name, value in labels[key].items() if name not in common}, members)
-        for key, members in found.items()
+        for key, members in members_by_key.items()
     ]
 
 
@@ -470,9 +489,9 @@ def servers_of_level(cell: MeasuredCell) -> ServersOfLevel:
     for trial in cell.trials:
         for server in trial.servers:
             by_name.setdefault(server.instance, []).append(server)
-    sources = [server for own in by_name.values() for server in own if server.role == SOURCE]
+    sources = [server for server_trials in by_name.values() for server in server_trials if server.role == SOURCE]
     written_tps = sum(source.written_tps for source in sources) / len(cell.trials)
-    servers = (_figures(own, written_tps) for own in by_name.values())
+    servers = (_figures(server_trials, written_tps) for server_trials in by_name.values())
     return ServersOfLevel(
         system=cell.system,
         workload=cell.workload,
@@ -484,32 +503,35 @@ def servers_of_level(cell: MeasuredCell) -> ServersOfLevel:
     )
 
 
-def _figures(own: Sequence[ServerTrial], written_tps: float) -> ServerFigures:
-    first = own[0]
-    tps = _mean([one.throughput_tps for one in own]) or 0.0
-    cpu = _mean([one.cpu_s_per_s for one in own])
-    apply_cpu = _mean([one.apply_cpu_s_per_s for one in own])
-    applied_tps = _mean([one.applied_tps for one in own])
+def _figures(trials: Sequence[ServerTrial], written_tps: float) -> ServerFigures:
+    first = trials[0]
+    tps = _mean([trial.throughput_tps for trial in trials]) or 0.0
+    cpu = _mean([trial.cpu_s_per_s for trial in trials])
+    apply_cpu = _mean([trial.apply_cpu_s_per_s for trial in trials])
+    applied_tps = _mean([trial.applied_tps for trial in trials])
     is_source = first.role == SOURCE
     applied = None if is_source else applied_tps or written_tps
     served = cpu if is_source else None if cpu is None or apply_cpu is None else max(cpu - apply_cpu, 0.0)
-    outages = [length_s for one in own for length_s in one.outages_s]
-    responses = [one.response for one in own if one.response is not None]
-    seen = {name: sum(one.seen.get(name, 0) for one in own) for name in {name for one in own for name in one.seen}}
+    outages = [length_s for trial in trials for length_s in trial.outages_s]
+    responses = [trial.response for trial in trials if trial.response is not None]
+    seen = {
+        name: sum(trial.seen.get(name, 0) for trial in trials)
+        for name in {name for trial in trials for name in trial.seen}
+    }
     return ServerFigures(
         instance=first.instance,
         role=first.role,
         throughput_tps=tps,
         response_ms=durations(merge(responses)),
-        failed_count=sum(one.failed_count for one in own),
-        errors_count=sum(one.errors_count for one in own),
+        failed_count=sum(trial.failed_count for trial in trials),
+        errors_count=sum(trial.errors_count for trial in trials),
         outages_count=len(outages),
         outage_s=max(outages, default=0.0),
         cpu_s_per_s=cpu,
         cpu_ms_per_transaction=served / tps * 1000 if served is not None and tps > 0 else None,
         applied_tps=None if is_source else applied_tps,
         apply_ms=apply_cpu / applied * 1000 if apply_cpu is not None and applied else None,
-        lag=tuple(one.lag for one in own if one.lag is not None),
+        lag=tuple(trial.lag for trial in trials if trial.lag is not None),
         reads_count=int(seen.get("reads", 0)),
         stale_reads_count=int(seen.get("stale_reads", 0)),
         waits_count=int(seen.get("waits", 0)),

@@ -149,7 +149,7 @@ class ServerFigures(Document):
     @property
     def lag_grows(self) -> bool:
         """Whether its lag grew in any trial."""
-        return any(one.state is LagState.GROWING for one in self.lag)
+        return any(series.state is LagState.GROWING for series in self.lag)
 
     @property
     def stale_ratio(self) -> float | None:

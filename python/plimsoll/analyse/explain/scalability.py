@@ -109,13 +109,13 @@ def judge(levels: Levels) -> Judged:
     if levels.connections.size < LEVELS_NEEDED:
         return Judged(ScalingVerdict.TOO_FEW_LEVELS)
     fits = [fit(levels, law) for law in Law]
-    chosen = min(fits, key=lambda one: (corrected_aic(levels, one), one.law.shape_count))
+    chosen = min(fits, key=lambda fitted: (corrected_aic(levels, fitted), fitted.law.shape_count))
     usl = fits[-1]
     usl_shapes, usl_scales = bootstrap(levels, usl)
     shapes, scales = (usl_shapes, usl_scales) if chosen is usl else bootstrap(levels, chosen)
     peaks = peak_connections(usl_shapes)
     low, high = np.quantile(peaks, np.array(_PERCENT) / 100, method="nearest")
-    found = float(peak_connections(np.array([usl.shape]))[0])
+    peak = float(peak_connections(np.array([usl.shape]))[0])
     probability = misfit_probability(levels, chosen)
     last = float(levels.connections[-1])
     if _is_misfit(levels, chosen, probability):
@@ -124,7 +124,7 @@ def judge(levels: Levels) -> Judged:
         verdict = ScalingVerdict.PEAK_INSIDE
     else:
         verdict = ScalingVerdict.PEAK_OUTSIDE if low > last else ScalingVerdict.NOT_RESOLVED
-    return Judged(verdict, chosen, probability, (found, float(low), float(high)), shapes, scales)
+    return Judged(verdict, chosen, probability, (peak, float(low), float(high)), shapes, scales)
 
 
 def _is_misfit(levels: Levels, fitted: Fitted, probability: float | None) -> bool:
@@ -143,32 +143,34 @@ def scalabilities(
 ) -> tuple[Scalability, ...]:
     """One for each curve whose clients go at their own pace and that has at least two levels with throughput."""
     measured = {(cell.system, cell.workload, cell.level.order): cell for cell in cells}
-    found = []
+    per_curve = []
     for curve in curves:
-        own = [
-            (cell, one)
+        curve_cells = [
+            (cell, measured_cell)
             for cell in curve.cells
-            if (one := measured.get((curve.system, curve.workload, cell.level.order))) is not None
-            and min(trial.throughput_tps for trial in one.trials) > 0
+            if (measured_cell := measured.get((curve.system, curve.workload, cell.level.order))) is not None
+            and min(trial.throughput_tps for trial in measured_cell.trials) > 0
             and cell.level.connections > 0
         ]
-        if curve.kind is LevelKind.CLOSED and len(own) > 1:
-            found.append(_scalability(curve, own, warnings))
-    return tuple(found)
+        if curve.kind is LevelKind.CLOSED and len(curve_cells) > 1:
+            per_curve.append(_scalability(curve, curve_cells, warnings))
+    return tuple(per_curve)
 
 
 def _scalability(
-    curve: Curve, own: Sequence[tuple[Cell, MeasuredCell]], warnings: Sequence[PlacedWarning]
+    curve: Curve, curve_cells: Sequence[tuple[Cell, MeasuredCell]], warnings: Sequence[PlacedWarning]
 ) -> Scalability:
-    cells = [cell for cell, _ in own]
-    host = own[0][1].trials[0].environment.host
-    servers = servers_host(own[0][1].trials[0].environment)
-    levels = _levels([one for _, one in own])
+    cells = [cell for cell, _ in curve_cells]
+    host = curve_cells[0][1].trials[0].environment.host
+    servers = servers_host(curve_cells[0][1].trials[0].environment)
+    levels = _levels([measured for _, measured in curve_cells])
     judged = judge(levels)
     steps = superlinear_steps(cells, levels, host)
-    within = [one for _, one in own if servers.cpu_cores and one.level.connections <= servers.cpu_cores]
-    inner = judge(_levels(within)) if LEVELS_NEEDED <= len(within) < len(own) else None
-    found, low, high = judged.peak
+    within = [
+        measured for _, measured in curve_cells if servers.cpu_cores and measured.level.connections <= servers.cpu_cores
+    ]
+    inner = judge(_levels(within)) if LEVELS_NEEDED <= len(within) < len(curve_cells) else None
+    peak, low, high = judged.peak
     best = max(cell.throughput_tps.value for cell in cells)
     return Scalability(
         system=curve.system,
@@ -176,18 +178,23 @@ def _scalability(
         verdict=judged.verdict,
         fit=_law_fit(levels, judged),
         fit_within_cores=None if inner is None else _law_fit(_levels(within), inner),
-        peak_connections=found if math.isfinite(found) else None,
+        peak_connections=peak if math.isfinite(peak) else None,
         peak_low=low if math.isfinite(low) else None,
         peak_high=high if math.isfinite(high) else None,
         cautions=_cautions(
-            curve, levels, judged, warnings, is_superlinear=bool(steps), is_shared=_is_shared([one for _, one in own])
+            curve,
+            levels,
+            judged,
+            warnings,
+            is_superlinear=bool(steps),
+            is_shared=_is_shared([measured for _, measured in curve_cells]),
         ),
         superlinear=steps,
-        levels=scaling_levels([one for _, one in own], cells, _lines(levels, judged)),
+        levels=scaling_levels([measured for _, measured in curve_cells], cells, _lines(levels, judged)),
         cores=servers.cpu_cores,
         cpus=servers.cpu_threads,
         tps_per_core=best / servers.cpu_cores if servers.cpu_cores else None,
-        sibling_gain=_sibling_gain([one for _, one in own], servers),
+        sibling_gain=_sibling_gain([measured for _, measured in curve_cells], servers),
     )
 
 
@@ -210,8 +217,8 @@ def _sibling_gain(cells: Sequence[MeasuredCell], host: HostFacts) -> Estimate | 
     on_cores, on_siblings = last.get(Region.CORES), last.get(Region.SIBLINGS)
     if on_cores is None or on_siblings is None:
         return None
-    found = log_ratio(on_siblings.throughput, on_cores.throughput)
-    return None if found is None else found.estimate()
+    gain = log_ratio(on_siblings.throughput, on_cores.throughput)
+    return None if gain is None else gain.estimate()
 
 
 def _levels(cells: Sequence[MeasuredCell]) -> Levels:

@@ -31,14 +31,14 @@ def storage_uses(
 ) -> Iterator[StorageUse]:
     """One for each curve with telemetry and each storage that holds data of its system."""
     by_name = {system.name: system for system in systems}
-    for one in where_time:
-        facts = [instance.storage for instance in by_name[one.system].environment.instances if instance.storage]
-        known = [level for level in one.levels if level.response_ms is not None]
+    for where in where_time:
+        facts = [instance.storage for instance in by_name[where.system].environment.instances if instance.storage]
+        known = [level for level in where.levels if level.response_ms is not None]
         if not known:
             continue
         for storage in storages:
             if any(_holds(storage, fact) for fact in facts):
-                yield _use(one, known, storage, is_alone=len(facts) == 1)
+                yield _use(where, known, storage, is_alone=len(facts) == 1)
 
 
 def _use(where: WhereTime, known: Sequence[WhereLevel], storage: StorageRecord, *, is_alone: bool) -> StorageUse:

@@ -97,18 +97,18 @@ def variable_differences(systems: Sequence[SystemSummary]) -> tuple[VariableDiff
     if len(known) < 2:
         return ()
     compared = [system for system in systems if system.name in known]
-    kinds = {_server_kind(one) for one in compared}
+    kinds = {_server_kind(system) for system in compared}
     if len(kinds) > 1:
         known = in_common_names(known)
     judge = _Judge(varied_variables(systems), _set_by_somebody(compared), are_of_one_kind=len(kinds) == 1)
-    found = []
+    differences = []
     for variable in sorted(set().union(*known.values())):
         values = {name: variables.get(variable) for name, variables in known.items()}
         if judge.differs(variable, values):
             reason = judge.reason(variable, values)
             expected = reason is not VariableReason.UNEXPLAINED
-            found.append(VariableDifference(variable=variable, values=values, expected=expected, reason=reason))
-    return tuple(sorted(found, key=lambda one: (one.expected, one.variable)))
+            differences.append(VariableDifference(variable=variable, values=values, expected=expected, reason=reason))
+    return tuple(sorted(differences, key=lambda difference: (difference.expected, difference.variable)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +210,10 @@ def varied_variables(systems: Sequence[SystemSummary]) -> set[str]:
         variables |= _DIVIDED
     if len({system.replicas for system in systems}) > 1 or "replication" in variables:
         stated_by = (system.environment.instances for system in systems)
-        own = {name.lower() for instances in stated_by for instance in instances for name in instance.variables}
-        variables |= {name for name in own if _OF_REPLICATION.search(name)}
+        instance_variables = {
+            name.lower() for instances in stated_by for instance in instances for name in instance.variables
+        }
+        variables |= {name for name in instance_variables if _OF_REPLICATION.search(name)}
     for _ in range(2):  # what is implied may imply more
         variables |= {implied for name in variables for implied in _IMPLIED.get(name, ())}
     return variables

@@ -101,22 +101,22 @@ class _Measured(NamedTuple):
 def where_times(cells: Iterable[MeasuredCell], curves: Iterable[Curve]) -> tuple[WhereTime, ...]:
     """One for each curve with telemetry; without utilisation of systems that took turns, which share all resources."""
     measured = {(cell.system, cell.workload, cell.level.order): cell for cell in cells}
-    found = []
+    per_curve = []
     for curve in curves:
-        own = [
-            _Measured(cell, one.trials, where_level(cell, one.trials))
+        measured_levels = [
+            _Measured(cell, measured_cell.trials, where_level(cell, measured_cell.trials))
             for cell in curve.cells
-            if (one := measured.get((curve.system, curve.workload, cell.level.order))) is not None
+            if (measured_cell := measured.get((curve.system, curve.workload, cell.level.order))) is not None
             and cell.throughput_tps.value > 0
-            and any(trial.resources.utilisation or trial.resources.per_s for trial in one.trials)
+            and any(trial.resources.utilisation or trial.resources.per_s for trial in measured_cell.trials)
         ]
-        if own:
-            found.append(_where_time(curve, own))
-    return tuple(found)
+        if measured_levels:
+            per_curve.append(_where_time(curve, measured_levels))
+    return tuple(per_curve)
 
 
-def _where_time(curve: Curve, own: Sequence[_Measured]) -> WhereTime:
-    limit = max(own, key=lambda one: one.cell.throughput_tps.value)
+def _where_time(curve: Curve, measured_levels: Sequence[_Measured]) -> WhereTime:
+    limit = max(measured_levels, key=lambda measured: measured.cell.throughput_tps.value)
     demands = tuple(sorted(_demands(limit), key=lambda demand: demand.saturation_tps.value))
     candidates = own_bottlenecks(demands)
     at_limit = {candidate.resource: limit.level.utilisation.get(candidate.resource, 0.0) for candidate in candidates}
@@ -132,10 +132,10 @@ def _where_time(curve: Curve, own: Sequence[_Measured]) -> WhereTime:
         client_ratio=client_ratio,
         others_ratio=others_ratio,
         is_network_known=all(trial.resources.is_network_known for trial in limit.trials),
-        levels=tuple(one.level for one in own),
+        levels=tuple(measured.level for measured in measured_levels),
     )
-    if any(trial.turns is not None for one in own for trial in one.trials):
-        levels = tuple(one.level.model_copy(update={"utilisation": {}}) for one in own)
+    if any(trial.turns is not None for measured in measured_levels for trial in measured.trials):
+        levels = tuple(measured.level.model_copy(update={"utilisation": {}}) for measured in measured_levels)
         return base.model_copy(update={"demands": (), "levels": levels, "client_ratio": None, "others_ratio": None})
     if first is None:
         return base
@@ -151,7 +151,7 @@ def _where_time(curve: Curve, own: Sequence[_Measured]) -> WhereTime:
                 "what_if": twice_the_cpus(first, candidates) if (others_ratio or 0.0) < OTHERS_RATIO else None,
             }
         )
-    lowest, highest = own[0], own[-1]
+    lowest, highest = measured_levels[0], measured_levels[-1]
     return base.model_copy(update=growing(lowest.level, highest.level, (lowest.trials, highest.trials)))
 
 
@@ -272,13 +272,13 @@ _KB = {
 def where_level(cell: Cell, trials: Sequence[TrialSummary]) -> WhereLevel:
     """One level, mean of its trials; each figure over the trials that say it."""
     known = [trial for trial in trials if trial.throughput_tps > 0]
-    each = mean_of([_per_transaction(one) for one in known])
+    each = mean_of([_per_transaction(trial) for trial in known])
     response_ms = cell.response_ms.mean
     measured, is_estimate = _measured(trials)
     within, outside = parts_of(response_ms, measured)
     rest_ms = within.get(WherePart.UNEXPLAINED)
     counted = mean_of(
-        [{name: value / one.throughput_tps for name, value in one.resources.summaries.items()} for one in known]
+        [{name: value / trial.throughput_tps for name, value in trial.resources.summaries.items()} for trial in known]
     )
     figures = {name: each[source] for source, name in _PER_TRANSACTION.items() if source in each}
     figures |= {name: each[source] / 1024 for source, name in _KB.items() if source in each}
@@ -294,9 +294,9 @@ def where_level(cell: Cell, trials: Sequence[TrialSummary]) -> WhereLevel:
         redo_is_estimate=is_estimate,
         client_cpu_ms=measured[WherePart.CLIENT_CPU],
         per_transaction=figures,
-        utilisation=mean_of([one.resources.utilisation for one in known]),
-        waiters=dict(sorted(mean_of([one.resources.waiters for one in known]).items(), key=lambda item: -item[1])),
-        throttled_s_per_s=mean_of([one.resources.per_s for one in known]).get("throttled_s"),
+        utilisation=mean_of([trial.resources.utilisation for trial in known]),
+        waiters=dict(sorted(mean_of([trial.resources.waiters for trial in known]).items(), key=lambda item: -item[1])),
+        throttled_s_per_s=mean_of([trial.resources.per_s for trial in known]).get("throttled_s"),
         server_waits=waits_of(counted),
         server_statements=statements_of(counted),
     )
@@ -311,8 +311,8 @@ def trial_parts(trial_summary: TrialSummary) -> dict[WherePart, float]:
 def _measured(trials: Sequence[TrialSummary]) -> tuple[dict[WherePart, float | None], bool]:
     """Milliseconds per transaction that each part took, and whether those for redo are an estimate."""
     known = [trial for trial in trials if trial.throughput_tps > 0]
-    each = mean_of([_per_transaction(one) for one in known])
-    operation_ms = mean_of([one.resources.operation_ms for one in known])
+    each = mean_of([_per_transaction(trial) for trial in known])
+    operation_ms = mean_of([trial.resources.operation_ms for trial in known])
     redo_ms, is_estimate = _redo_ms(each, operation_ms, trials)
     return {
         WherePart.SERVER_CPU: _served_ms(each),
@@ -430,8 +430,8 @@ def growing(lowest: WhereLevel, highest: WhereLevel, trials: tuple[Trials, Trial
 
 def _paired(low: Trials, high: Trials) -> Floats:
     """Growth of each part in each repetition that has both levels, (repetitions, parts), milliseconds."""
-    before = {one.trial.repetition: trial_parts(one) for one in low}
-    after = {one.trial.repetition: trial_parts(one) for one in high}
+    before = {trial.trial.repetition: trial_parts(trial) for trial in low}
+    after = {trial.trial.repetition: trial_parts(trial) for trial in high}
     both = [number for number in before if before[number] and after.get(number)]
     return np.array([_differences(before[number], after[number]) for number in both])
 

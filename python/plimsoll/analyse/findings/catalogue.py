@@ -44,13 +44,15 @@ _SUBJECTS = (
 _DEFINED = [value for module in _SUBJECTS for value in vars(module).values()]
 
 KINDS: Mapping[str, WarningKind] = {
-    one.code: one for voids in Voids for one in _DEFINED if isinstance(one, WarningKind) and one.voids is voids
+    kind.code: kind for voids in Voids for kind in _DEFINED if isinstance(kind, WarningKind) and kind.voids is voids
 }
 """By code, the gravest first."""
 
 OBSERVATIONS: tuple[type[Observation], ...] = tuple(
     dict.fromkeys(
-        one for one in _DEFINED if isinstance(one, type) and issubclass(one, Observation) and hasattr(one, "seen")
+        observation
+        for observation in _DEFINED
+        if isinstance(observation, type) and issubclass(observation, Observation) and hasattr(observation, "seen")
     )
 )
 """Everything that can be seen."""

@@ -200,14 +200,14 @@ def check_order(cells: Sequence[MeasuredCell]) -> Iterator[Doubt]:
 
 
 def _workloads_like(cells: Sequence[MeasuredCell], words: Sequence[str]) -> set[str]:
-    found = set()
+    names = set()
     for cell in cells:
         workload = cell.trials[0].trial.workload
         text = (workload.kind or workload.name).lower()
         plain = "".join(letter if letter.isalnum() else "_" for letter in text)
         if any(word in plain for word in words):
-            found.add(workload.name)
-    return found
+            names.add(workload.name)
+    return names
 
 
 def _is_slower(cell: MeasuredCell, partner: MeasuredCell) -> bool:
@@ -281,13 +281,13 @@ def check_study(
     unexpected = tuple(variable.variable for variable in variables if not variable.expected)
     if unexpected:
         yield Place().doubt(Variables(variables=unexpected, variables_count=len(unexpected)))
-    unrun_count = sum(not one.has_run for one in missing)
-    for one in missing:
-        place = Place(one.system, one.workload, one.level)
-        if one.replaced_by is not None:
+    unrun_count = sum(not trial.has_run for trial in missing)
+    for trial in missing:
+        place = Place(trial.system, trial.workload, trial.level)
+        if trial.replaced_by is not None:
             continue
-        if one.has_run:
-            yield place.doubt(FailedTrial(trial_id=one.trial_id, reason=one.reason))
+        if trial.has_run:
+            yield place.doubt(FailedTrial(trial_id=trial.trial_id, reason=trial.reason))
         else:
             yield place.doubt(NotRun(unrun_count=unrun_count))
     yield from _levels_differ([curve for curve in curves if not curve.kind.is_at_rate])
@@ -302,17 +302,17 @@ def _levels_differ(curves: Sequence[Curve]) -> Iterator[Doubt]:
         }
         if len(levels) > 1 and not set.intersection(*levels.values()):
             measured: tuple[tuple[str | int, ...], ...] = tuple(
-                (name, *sorted(level)) for name, level in levels.items()
+                (name, *sorted(connections)) for name, connections in levels.items()
             )
             yield Place(workload=workload).doubt(Levels(connections=measured))
 
 
-def deciding_trials(found: Sequence[SystemCapacity]) -> frozenset[str]:
+def deciding_trials(capacities: Sequence[SystemCapacity]) -> frozenset[str]:
     """The trials that an answer rests on: its longer runs; where no rate holds, those at the lowest rate."""
-    return deciding_runs(found) | {
+    return deciding_runs(capacities) | {
         run.trial_id
-        for one in found
-        for search in one.searches
+        for system_capacity in capacities
+        for search in system_capacity.searches
         if search.capacity.capacity_tps is None
         for run in _at_lowest_rate(search.capacity.runs)
     }
@@ -335,9 +335,9 @@ def check_searches(searched: Sequence[SystemCapacity], deciding: Iterable[TrialS
     systems = dict.fromkeys(trial.trial.system.name for trial in trials)
     doubts = check_cells(build_curves(measured_cells(trials), workloads, list(systems)))
     yield from (doubt for doubt in doubts if doubt.kind is not SINGLE_REPETITION)  # a search is one repetition
-    for one in searched:
-        for search in one.searches:
-            yield from _sweep(one, search.capacity)
+    for system_capacity in searched:
+        for search in system_capacity.searches:
+            yield from _sweep(system_capacity, search.capacity)
 
 
 class SweepAtLastLevel(Observation, kind=PEAK_AT_LAST_LEVEL, seen="sweep-at-last-level"):

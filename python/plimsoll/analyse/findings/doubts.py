@@ -95,7 +95,7 @@ class Observation:
     def figures(self) -> dict[str, Figure]:
         """The fields by name; those that may be left out are, where they are not known."""
         known = ((field, getattr(self, field.name)) for field in fields(self))
-        return {one.name: value for one, value in known if value is not None or one.default is not None}
+        return {field.name: value for field, value in known if value is not None or field.default is not None}
 
     def evidence(self) -> Evidence:
         """The same as an analysis holds it."""
@@ -162,7 +162,7 @@ def warning_of(same: Sequence[Doubt], advice: str) -> PlacedWarning:
     first = weightiest_first[0]
     return PlacedWarning(
         code=first.kind.code,
-        evidence=tuple({one.evidence.model_dump_json(): one.evidence for one in weightiest_first}.values()),
+        evidence=tuple({doubt.evidence.model_dump_json(): doubt.evidence for doubt in weightiest_first}.values()),
         advice=first.kind.advice or advice,
         systems=_seen(doubt.place.system for doubt in same),
         workloads=_seen(doubt.place.workload for doubt in same),

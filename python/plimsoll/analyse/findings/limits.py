@@ -61,9 +61,9 @@ def _rates(curves: Sequence[Curve], trials: Sequence[TrialSummary]) -> Iterator[
     open_ended = [curve for curve in curves if curve.peak is not None and not curve.peak.is_inside_range]
     if open_ended:
         yield found("highest-rate-unknown", curves=_places(open_ended))
-    lengths_s = [at_rate.outcome.account.duration_s for at_rate in at_rates if at_rate.outcome.account is not None]
+    lengths_s = [trial.outcome.account.duration_s for trial in at_rates if trial.outcome.account is not None]
     if lengths_s:
-        excess_ratio = max(at_rate.trial.interval_s for at_rate in at_rates) / min(lengths_s)
+        excess_ratio = max(trial.trial.interval_s for trial in at_rates) / min(lengths_s)
         yield found("slow-overload", excess_ratio=excess_ratio, load_s=min(lengths_s))
     if curves:
         counts = sorted({curve.cells[0].level.connections for curve in curves})
@@ -159,7 +159,7 @@ def _closed_loop(cells: Sequence[MeasuredCell]) -> Iterator[Finding]:
     if not measured:
         return
     clients = {client for client, _ in measured}
-    options = [one.trial.workload.options for _, one in measured]
+    options = [trial.trial.workload.options for _, trial in measured]
     yield found(
         "closed-loop",
         client=clients.pop() if len(clients) == 1 else "connection",
@@ -174,18 +174,22 @@ def disturbance_answer(
     ratios: Sequence[CapacityRatio] = (),
 ) -> Iterator[Finding]:
     """Comparisons without a winner, and figures that are not those of their systems."""
-    for workload in dict.fromkeys([*(curve.workload for curve in curves), *(one.workload for one in searched)]):
+    for workload in dict.fromkeys(
+        [*(curve.workload for curve in curves), *(capacity.workload for capacity in searched)]
+    ):
         pairs: list[Difference | CapacityRatio] = [*compared, *ratios]
         pairs = [pair for pair in pairs if pair.workload == workload]
         figures: list[tuple[str, Cell | SystemCapacity]] = [
             (curve.system, cell) for curve in curves if curve.workload == workload for cell in curve.cells
         ]
-        figures += [(one.system, one) for one in searched if one.workload == workload]
+        figures += [(capacity.system, capacity) for capacity in searched if capacity.workload == workload]
         unlike = [(pair.base, pair.system, pair.unlike) for pair in pairs if pair.unlike is not None]
-        disturbed = [(system, one.disturbance) for system, one in figures if one.is_disturbed and one.disturbance]
+        disturbed = [
+            (system, figure.disturbance) for system, figure in figures if figure.is_disturbed and figure.disturbance
+        ]
         systems = tuple(dict.fromkeys(system for system, _ in disturbed))
         if unlike:
-            base, system, conditions = max(unlike, key=lambda one: one[2].contrast_ratio)
+            base, system, conditions = max(unlike, key=lambda comparison: comparison[2].contrast_ratio)
             yield found(
                 "disturbed",
                 workload=workload,
@@ -195,7 +199,7 @@ def disturbance_answer(
                 **unlike_figures(base, system, conditions),
             )
         elif disturbed:
-            slower, worst = max(disturbed, key=lambda one: one[1].slowness)
+            slower, worst = max(disturbed, key=lambda item: item[1].slowness)
             yield found("disturbed", workload=workload, systems=systems, slower=slower, **slow_figures(worst))
 
 

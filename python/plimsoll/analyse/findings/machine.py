@@ -164,12 +164,12 @@ class FreeSpace(Observation, kind=LITTLE_SPACE, seen="free-space"):
 
 def free_space(facts: Readiness) -> Iterator[Doubt]:
     """Little space on a file system that data, copies or recordings will lie on; each device is told once."""
-    told = set()
-    for one in facts.storage:
-        key = one.device or one.path
-        if one.free_bytes is not None and one.free_bytes < _FREE_BYTES_WANTED and key not in told:
-            told.add(key)
-            yield facts.place.doubt(FreeSpace(path=one.path or "", free_bytes=one.free_bytes, device=key or ""))
+    reported = set()
+    for storage in facts.storage:
+        key = storage.device or storage.path
+        if storage.free_bytes is not None and storage.free_bytes < _FREE_BYTES_WANTED and key not in reported:
+            reported.add(key)
+            yield facts.place.doubt(FreeSpace(path=storage.path or "", free_bytes=storage.free_bytes, device=key or ""))
 
 
 HOST_BUSY_ELSEWHERE = WarningKind(

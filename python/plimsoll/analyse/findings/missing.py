@@ -69,12 +69,12 @@ def missing_trial(planned: PlannedLike, reason: str, *, has_run: bool = True) ->
 
 def never_ran(planned: Iterable[PlannedLike], present_ids: Collection[str]) -> list[MissingTrial]:
     """The trials of a plan that left no recording, in the plan's order."""
-    return [missing_trial(one, NOT_RUN, has_run=False) for one in planned if one.trial_id not in present_ids]
+    return [missing_trial(trial, NOT_RUN, has_run=False) for trial in planned if trial.trial_id not in present_ids]
 
 
 def preliminary(planned: Sequence[PlannedLike], missing: Sequence[MissingTrial]) -> Iterator[Finding]:
     """What to know before any figure of a study that is not complete; nothing of others."""
-    unrun_ids = {one.trial_id for one in missing if not one.has_run}
+    unrun_ids = {trial.trial_id for trial in missing if not trial.has_run}
     if unrun_ids:
         systems, pairs = _not_measured(planned, unrun_ids)
         ran_count = len(planned) - len(unrun_ids)
@@ -85,24 +85,26 @@ def preliminary(planned: Sequence[PlannedLike], missing: Sequence[MissingTrial])
 
 def unmeasured_systems(missing: Iterable[MissingTrial], measured: Collection[str]) -> list[str]:
     """Planned systems of which no trial has run."""
-    return [name for name in dict.fromkeys(one.system for one in missing if not one.has_run) if name not in measured]
+    return [
+        name for name in dict.fromkeys(trial.system for trial in missing if not trial.has_run) if name not in measured
+    ]
 
 
 def missing_groups(missing: Iterable[MissingTrial]) -> list[MissingGroup]:
     """Missing trials in as few rows as name each of them."""
     alike: dict[tuple[str, str, str], list[MissingTrial]] = {}
-    for one in missing:
-        alike.setdefault((one.system, one.workload, one.reason), []).append(one)
-    return [group for own in alike.values() for group in _by_repetitions(own)]
+    for trial in missing:
+        alike.setdefault((trial.system, trial.workload, trial.reason), []).append(trial)
+    return [group for trials in alike.values() for group in _by_repetitions(trials)]
 
 
 def _not_measured(
     planned: Sequence[PlannedLike], unrun_ids: Collection[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Systems without any trial; of the other systems the workloads without any."""
-    ran = {(one.system, one.workload) for one in planned if one.trial_id not in unrun_ids}
+    ran = {(trial.system, trial.workload) for trial in planned if trial.trial_id not in unrun_ids}
     with_trials = {system for system, _ in ran}
-    pairs = [pair for pair in dict.fromkeys((one.system, one.workload) for one in planned) if pair not in ran]
+    pairs = [pair for pair in dict.fromkeys((trial.system, trial.workload) for trial in planned) if pair not in ran]
     systems = dict.fromkeys(system for system, _ in pairs if system not in with_trials)
     return tuple(systems), tuple(pair for pair in pairs if pair[0] in with_trials)
 
@@ -110,21 +112,23 @@ def _not_measured(
 def _by_repetitions(alike: Sequence[MissingTrial]) -> Iterator[MissingGroup]:
     """Levels that lack the same repetitions stand together."""
     levels: dict[tuple[bool, float], list[MissingTrial]] = {}
-    for one in alike:
-        levels.setdefault((False, 0.0) if one.level is None else one.level.order, []).append(one)
+    for trial in alike:
+        levels.setdefault((False, 0.0) if trial.level is None else trial.level.order, []).append(trial)
     lacking: dict[tuple[int, ...], list[list[MissingTrial]]] = {}
-    for _, own in sorted(levels.items()):
-        own.sort(key=lambda one: one.repetition or 0)
-        lacking.setdefault(tuple(one.repetition for one in own if one.repetition is not None), []).append(own)
+    for _, trials in sorted(levels.items()):
+        trials.sort(key=lambda trial: trial.repetition or 0)
+        lacking.setdefault(tuple(trial.repetition for trial in trials if trial.repetition is not None), []).append(
+            trials
+        )
     for repetitions, together in lacking.items():
         first = together[0][0]
         yield MissingGroup(
             system=first.system,
             workload=first.workload,
-            levels=tuple(own[0].level for own in together if own[0].level is not None),
+            levels=tuple(trials[0].level for trials in together if trials[0].level is not None),
             repetitions=repetitions,
             reason=first.reason,
-            trial_ids=tuple(one.trial_id for own in together for one in own),
+            trial_ids=tuple(trial.trial_id for trials in together for trial in trials),
         )
 
 

@@ -113,10 +113,10 @@ class NotInEffect:
 
 def check_options(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """A doubt for each option that is not in effect on an instance, once for instances that agree."""
-    found = dict.fromkeys(
+    not_in_effect = dict.fromkeys(
         each for instance in trial_summary.environment.instances for each in options_not_in_effect(instance)
     )
-    for each in found:
+    for each in not_in_effect:
         if each.effective is None:
             yield place_of(trial_summary.trial).doubt(OptionIgnored(option=each.option, given=each.given))
         else:
@@ -129,7 +129,7 @@ def options_not_in_effect(instance: InstanceFacts) -> list[NotInEffect]:
     if not instance.variables:
         return []
     variables = {name.lower(): value for name, value in instance.variables.items()}
-    found = []
+    not_in_effect = []
     for name, given in stated_options(instance).items():
         names = _OTHER_NAMES.get(name, (name,))
         known = next((variables[name] for name in names if name in variables), None)
@@ -137,8 +137,8 @@ def options_not_in_effect(instance: InstanceFacts) -> list[NotInEffect]:
             continue
         if known is None and _OTHER_NAMES.get(name):
             continue  # a newer server's name for it, which this table lacks
-        found.append(NotInEffect(name, given, known))
-    return found
+        not_in_effect.append(NotInEffect(name, given, known))
+    return not_in_effect
 
 
 def _agree(name: str, given: str, effective: str) -> bool:
@@ -158,8 +158,8 @@ def _agree(name: str, given: str, effective: str) -> bool:
     return (bool(mine) and "," in its and set(re.split(r"[,;]", mine)) <= members) or _paths_agree(mine, its)
 
 
-def _paths_agree(one: str, other: str) -> bool:
-    return "/" in one and one.rstrip("/") == other.rstrip("/")
+def _paths_agree(path: str, other: str) -> bool:
+    return "/" in path and path.rstrip("/") == other.rstrip("/")
 
 
 def _number(text: str) -> float | None:
@@ -198,8 +198,10 @@ class CharacterSetKept(Observation, kind=CHARACTER_SET_KEPT, seen="character-set
 
 def check_character_sets(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """A doubt where the study stated a character set and columns have others; once for instances that agree."""
-    found = dict.fromkeys(told for instance in trial_summary.environment.instances if (told := _others(instance)))
-    for wanted, columns in found:
+    mismatches = dict.fromkeys(
+        mismatch for instance in trial_summary.environment.instances if (mismatch := _others(instance))
+    )
+    for wanted, columns in mismatches:
         seen = CharacterSetKept(wanted=wanted, columns_count=len(columns), columns=columns)
         yield place_of(trial_summary.trial).doubt(seen, float(len(columns)))
 

@@ -163,9 +163,11 @@ class NotDurable(Observation, kind=NOT_DURABLE, seen="durability"):
 def durability(facts: Readiness) -> Iterator[Doubt]:
     """A server that may lose or damage what was committed."""
     for server in facts.servers:
-        found = durability_of(server.variables)
-        if found is not None and found.kind is not DurabilityKind.DURABLE:
-            yield facts.place.doubt(NotDurable(instance=server.name, durability=found.name, causes=found.causes))
+        server_durability = durability_of(server.variables)
+        if server_durability is not None and server_durability.kind is not DurabilityKind.DURABLE:
+            yield facts.place.doubt(
+                NotDurable(instance=server.name, durability=server_durability.name, causes=server_durability.causes)
+            )
 
 
 _OF_CONDITIONS: tuple[ReadinessCheck, ...] = (

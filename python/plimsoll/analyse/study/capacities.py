@@ -90,9 +90,9 @@ def capacities(searches: Iterable[SearchRecord]) -> tuple[SystemCapacity, ...]:
 
 def _capacity(searches: Sequence[SearchRecord]) -> SystemCapacity:
     finished = [search.capacity for search in searches if search.is_finished]
-    known = [one.capacity_tps for one in finished if one.capacity_tps is not None]
-    lows = [one.low for one in finished if one.low is not None]
-    highs = [one.high for one in finished if one.high is not None]
+    known = [capacity.capacity_tps for capacity in finished if capacity.capacity_tps is not None]
+    lows = [capacity.low for capacity in finished if capacity.low is not None]
+    highs = [capacity.high for capacity in finished if capacity.high is not None]
     is_whole = len(known) == len(finished)
     return SystemCapacity(
         system=searches[0].system,
@@ -123,16 +123,17 @@ def _mean(values: Sequence[float]) -> Estimate:
 
 
 def capacity_ratios(
-    found: Sequence[SystemCapacity], workloads_count: int = 1, *, equal_within: float = EQUAL_WITHIN
+    system_capacities: Sequence[SystemCapacity], workloads_count: int = 1, *, equal_within: float = EQUAL_WITHIN
 ) -> tuple[CapacityRatio, ...]:
     """Every two systems under the same workload and objective; corrected for how many there are (Bonferroni).
 
     Args:
-        found: The capacities of a study.
-        workloads_count: Of how many workloads there will be such ratios in the end, where `found` is of one of them.
+        system_capacities: The capacities of a study.
+        workloads_count: Of how many workloads there will be such ratios in the end, where `system_capacities` is of one
+            of them.
         equal_within: Share within which two capacities count as equal.
     """
-    pairs = list(_pairs(found))
+    pairs = list(_pairs(system_capacities))
     alpha = ALPHA / max(len(pairs) * workloads_count, 1)
     return tuple(
         ratio_of_ramps(base, system, alpha=alpha, equal_within=equal_within)
@@ -141,8 +142,8 @@ def capacity_ratios(
     )
 
 
-def _pairs(found: Sequence[SystemCapacity]) -> Iterator[tuple[SystemCapacity, SystemCapacity]]:
-    for base, system in combinations(found, 2):
+def _pairs(system_capacities: Sequence[SystemCapacity]) -> Iterator[tuple[SystemCapacity, SystemCapacity]]:
+    for base, system in combinations(system_capacities, 2):
         is_same = (base.workload, base.objective) == (system.workload, system.objective)
         is_known = base.capacity_tps is not None and system.capacity_tps is not None
         if is_same and (is_known or has_pairs(base, system)):
@@ -188,7 +189,7 @@ def _values(base: SystemCapacity, system: SystemCapacity, paired: bool) -> tuple
     of_base, of_system = capacities_by_repetition(base), capacities_by_repetition(system)
     both = sorted(of_base.keys() & of_system.keys())
     if paired and len(both) == len(of_base) == len(of_system):
-        return [of_base[one] for one in both], [of_system[one] for one in both], True
+        return [of_base[repetition] for repetition in both], [of_system[repetition] for repetition in both], True
     return list(of_base.values()), list(of_system.values()), False
 
 
@@ -208,9 +209,14 @@ def capacities_by_repetition(system_capacity: SystemCapacity) -> dict[int, float
     }
 
 
-def deciding_runs(found: Iterable[SystemCapacity]) -> frozenset[str]:
+def deciding_runs(system_capacities: Iterable[SystemCapacity]) -> frozenset[str]:
     """The longer runs at each answer or below: of a search's runs only these are as the guide's other trials."""
-    return frozenset(run.trial_id for one in found for search in one.searches for run in search.capacity.deciding)
+    return frozenset(
+        run.trial_id
+        for system_capacity in system_capacities
+        for search in system_capacity.searches
+        for run in search.capacity.deciding
+    )
 
 
 def judged_run(
@@ -382,13 +388,13 @@ def ratio_of_ramps(
         equal_within: Share within which the two count as equal.
     """
     rounds = _rounds(base, system)
-    values = [value for one in rounds for value in one]
+    values = [value for round_values in rounds for value in round_values]
     if not values:
         return None
-    starts = sum(bool(one) for one in rounds)
-    found = judged_pairs(values, alpha=alpha, starts=starts, equal_within=equal_within)
+    starts = sum(bool(round_values) for round_values in rounds)
+    ratio = judged_pairs(values, alpha=alpha, starts=starts, equal_within=equal_within)
     names = {"workload": base.workload, "base": base.system, "system": system.system}
-    return CapacityRatio(**found.as_fields, **names, pairs_count=len(values))
+    return CapacityRatio(**ratio.as_fields, **names, pairs_count=len(values))
 
 
 def log_ratios(base: Sequence[CapacityRun], system: Sequence[CapacityRun]) -> list[float]:
@@ -410,14 +416,14 @@ def judged_pairs(
         starts: So many starts of the servers they are from.
         equal_within: Share within which the two count as equal.
     """
-    found = anytime_interval(_winsorised(values), alpha)
-    if len(values) < PAIRS_LEAST or not math.isfinite(found.half_width):
-        plain = Estimate(value=math.exp(found.mean), trial_count=len(values))
+    interval = anytime_interval(_winsorised(values), alpha)
+    if len(values) < PAIRS_LEAST or not math.isfinite(interval.half_width):
+        plain = Estimate(value=math.exp(interval.mean), trial_count=len(values))
         return Ratio(ratio=plain, verdict=RatioVerdict.UNTESTABLE, equal_within=equal_within)
     from plimsoll.stats.special import ndtri
 
     between_starts = float(ndtri(1 - alpha / 4)) * STARTS_DIFFER * math.sqrt(2 / starts)
-    wide = replace(found, half_width=math.hypot(found.half_width, between_starts))
+    wide = replace(interval, half_width=math.hypot(interval.half_width, between_starts))
     bounds = Bounds(
         low=math.exp(wide.low),
         high=math.exp(wide.high),
@@ -434,7 +440,7 @@ def _winsorised(values: Sequence[float]) -> list[float]:
     seen = np.asarray(values, dtype=float)
     middle = float(np.median(seen))
     most = _SPREADS * _NORMAL_MAD * float(np.median(np.abs(seen - middle)))
-    return [float(one) for one in np.clip(seen, middle - most, middle + most)]
+    return [float(value) for value in np.clip(seen, middle - most, middle + most)]
 
 
 def unlike_sides(base: Mapping[_Pair, Disturbance], system: Mapping[_Pair, Disturbance]) -> UnlikeConditions | None:

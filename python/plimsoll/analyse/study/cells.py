@@ -128,8 +128,8 @@ def describe(cell: MeasuredCell, scale_factor: Estimate | None) -> Cell:
     trials = cell.trials
     counts = [trial.counts for trial in trials if trial.counts is not None]
     whole = [trial.counts for trial in trials if trial.counts is not None and not trial.is_published]
-    whole_completed = sum(one.completed for one in whole)
-    duration_s = sum(one.duration_s for one in whole)
+    whole_completed = sum(trial_counts.completed for trial_counts in whole)
+    duration_s = sum(trial_counts.duration_s for trial_counts in whole)
     client = [trial.client_us_per_statement for trial in trials if trial.client_us_per_statement is not None]
     types = totals_of(trials)
     return Cell(
@@ -140,14 +140,14 @@ def describe(cell: MeasuredCell, scale_factor: Estimate | None) -> Cell:
         response_ms=_durations_of(trials, "response"),
         service_ms=_durations_of(trials, "service"),
         cpu=_mean_shares(trials),
-        statements_per_s=sum(one.statements for one in whole) / duration_s if whole else None,
-        rows_returned_per_transaction=_each([one.rows_returned for one in whole], whole_completed),
-        rows_affected_per_transaction=_each([one.rows_affected for one in whole], whole_completed),
+        statements_per_s=sum(trial_counts.statements for trial_counts in whole) / duration_s if whole else None,
+        rows_returned_per_transaction=_each([trial_counts.rows_returned for trial_counts in whole], whole_completed),
+        rows_affected_per_transaction=_each([trial_counts.rows_affected for trial_counts in whole], whole_completed),
         client_us_per_statement=sum(client) / len(client) if client else None,
         errors=error_totals(trial.errors for trial in trials),
         completed_count=sum(trial.completed_count for trial in trials),
         failed_count=sum(trial.failed_count for trial in trials),
-        dropped_count=sum(count.dropped for count in counts),
+        dropped_count=sum(trial_counts.dropped for trial_counts in counts),
         unfinished_count=sum(trial.unfinished_count or 0 for trial in trials),
         stalled_ratio=sum(trial.quiet.stalled_ratio for trial in trials) / len(trials),
         retries_count=sum(trial.retries_count for trial in trials),
@@ -164,7 +164,9 @@ def _repetitions_ms_p99(trials: Sequence[TrialSummary]) -> tuple[float, ...]:
     """Of each trial; empty where one is unknown, or only known to be at least so long."""
     runs = (_run(trial, "response") for trial in trials)
     each = [durations_of_runs([run]) for run in runs if run is not None]
-    known = tuple(one.p99 for one in each if one.p99 is not None and "p99" not in one.lower_bounds)
+    known = tuple(
+        durations.p99 for durations in each if durations.p99 is not None and "p99" not in durations.lower_bounds
+    )
     return known if len(known) == len(trials) else ()
 
 
@@ -324,12 +326,12 @@ _Cells = list[list[TrialSummary]]
 
 def check_repetitions(trials: Sequence[TrialSummary]) -> Iterator[Doubt]:
     """A doubt for each repetition that is far below the others of its cell."""
-    yield from (_doubt(one, siblings_tps) for one, siblings_tps in _lagging(trials))
+    yield from (_doubt(trial, siblings_tps) for trial, siblings_tps in _lagging(trials))
 
 
 def lagging_trials(trials: Sequence[TrialSummary]) -> frozenset[str]:
     """The ids of those repetitions: they say nothing about how other cells vary."""
-    return frozenset(one.trial.trial_id for one, _ in _lagging(trials))
+    return frozenset(trial.trial.trial_id for trial, _ in _lagging(trials))
 
 
 def _lagging(trials: Sequence[TrialSummary]) -> Iterator[tuple[TrialSummary, float]]:
@@ -341,10 +343,10 @@ def _lagging(trials: Sequence[TrialSummary]) -> Iterator[tuple[TrialSummary, flo
         repeated = [cell for cell in cells.values() if len(cell) > 1]
         count = sum(map(len, repeated))
         for cell in repeated:
-            for one in cell:
-                siblings_tps = _median_tps([other for other in cell if other is not one])
-                if _is_unlikely(one, siblings_tps, count) and _is_far_below(one, siblings_tps, repeated):
-                    yield one, siblings_tps
+            for trial in cell:
+                siblings_tps = _median_tps([other for other in cell if other is not trial])
+                if _is_unlikely(trial, siblings_tps, count) and _is_far_below(trial, siblings_tps, repeated):
+                    yield trial, siblings_tps
 
 
 def _is_unlikely(trial_summary: TrialSummary, siblings_tps: float, count: int) -> bool:
@@ -364,9 +366,11 @@ def _is_far_below(trial_summary: TrialSummary, siblings_tps: float, cells: _Cell
 def _usual_spread(cells: _Cells, besides: TrialSummary) -> float:
     """Of the logarithms of all repetitions but one; 0 where there are no others to tell it from."""
     differences = [
-        abs(math.log(one.throughput_tps / other.throughput_tps))
+        abs(math.log(trial.throughput_tps / other.throughput_tps))
         for cell in cells
-        for one, other in combinations([one for one in cell if one is not besides and one.throughput_tps > 0], 2)
+        for trial, other in combinations(
+            [trial for trial in cell if trial is not besides and trial.throughput_tps > 0], 2
+        )
     ]
     return float(np.median(differences)) / _PAIR_TO_DEVIATION if differences else 0.0
 

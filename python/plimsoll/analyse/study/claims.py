@@ -45,28 +45,28 @@ def check_claims(
     """Holds each claim against what was measured, one about all systems against each of them in turn."""
     closed = {(curve.system, curve.workload): curve for curve in curves if not curve.kind.is_at_rate}
     rising = {key: _rising(cells, curve) for key, curve in closed.items()}
-    limits = {(one.system, one.workload): one for one in where_time}
-    cpus = {(one.system, one.workload): one.cpus for one in scalability}
+    limits = {(limit.system, limit.workload): limit for limit in where_time}
+    cpus = {(scaling.system, scaling.workload): scaling.cpus for scaling in scalability}
     places = {
         (cell.system, cell.workload, cell.level.connections): cell for cell in cells if not cell.level.kind.is_at_rate
     }
     systems = tuple(dict.fromkeys(system for system, _ in closed))
-    found = []
+    checked = []
     for claim in claims:
         for system in (claim.system,) if claim.system else systems:
-            own, key = claim.of_system(system), (system, claim.workload)
+            system_claim, key = claim.of_system(system), (system, claim.workload)
             match claim.check:
                 case "limited_by":
-                    found.append(_of_limit(own, limits.get(key)))
+                    checked.append(_of_limit(system_claim, limits.get(key)))
                 case "peak_connections" | "peak_per_cpu":
-                    found.append(_of_peak(own, rising.get(key, []), cpus.get(key)))
+                    checked.append(_of_peak(system_claim, rising.get(key, []), cpus.get(key)))
                 case "scale_factor":
-                    found.append(_of_figure(own, _scale_factor(own, system, places)))
+                    checked.append(_of_figure(system_claim, _scale_factor(system_claim, system, places)))
                 case _ if claim.base is not None:
-                    found.append(_of_figure(own, _between_systems(own, differences)))
+                    checked.append(_of_figure(system_claim, _between_systems(system_claim, differences)))
                 case _:
-                    found.append(_of_figure(own, _between_workloads(own, system, places, closed)))
-    return tuple(found)
+                    checked.append(_of_figure(system_claim, _between_workloads(system_claim, system, places, closed)))
+    return tuple(checked)
 
 
 _Places = Mapping[tuple[str, str, int], MeasuredCell]
@@ -92,8 +92,8 @@ def _between_workloads(
         return places.get((system, workload, claim.connections or (peak.level.connections if peak else 0)))
 
     assert claim.base_workload is not None, "checked when the study file was read"
-    own, base = cell(claim.workload), cell(claim.base_workload)
-    return None if own is None or base is None else ratio_of(own.throughput, base.throughput)
+    measured, base = cell(claim.workload), cell(claim.base_workload)
+    return None if measured is None or base is None else ratio_of(measured.throughput, base.throughput)
 
 
 def _between_systems(claim: ClaimSpec, differences: Sequence[Difference]) -> Estimate | None:
@@ -118,7 +118,7 @@ def _inverse(ratio: Estimate) -> Estimate:
 def _of_figure(claim: ClaimSpec, estimate: Estimate | None) -> CheckedClaim:
     low, high = claim.ratio or claim.scale_factor or (0.0, math.inf)
     verdict = ClaimVerdict.NOT_MEASURED if estimate is None else _within(estimate.bounds, low, high)
-    return _checked(claim, verdict, low, high, found=estimate)
+    return _checked(claim, verdict, low, high, estimate=estimate)
 
 
 def _decides(bounds: Bounds | None) -> bool:
@@ -136,16 +136,16 @@ def _within(bounds: Bounds | None, low: float, high: float) -> ClaimVerdict:
 
 def _rising(cells: Sequence[MeasuredCell], curve: Curve) -> list[MeasuredCell]:
     """The cells of a curve by rising level."""
-    own = (cell for cell in cells if (cell.system, cell.workload) == (curve.system, curve.workload))
-    return sorted((one for one in own if not one.level.kind.is_at_rate), key=lambda one: one.level.order)
+    curve_cells = (cell for cell in cells if (cell.system, cell.workload) == (curve.system, curve.workload))
+    return sorted((cell for cell in curve_cells if not cell.level.kind.is_at_rate), key=lambda cell: cell.level.order)
 
 
 def _of_peak(claim: ClaimSpec, rising: Sequence[MeasuredCell], cpus: int | None) -> CheckedClaim:
     low, high = claim.peak_connections or claim.peak_per_cpu or (0.0, math.inf)
     each = 1 if claim.peak_connections else cpus
-    if not each or not any(low <= one.level.connections / each <= high for one in rising):
+    if not each or not any(low <= cell.level.connections / each <= high for cell in rising):
         return _checked(claim, ClaimVerdict.NOT_MEASURED, low, high)
-    means = [one.throughput for one in rising]
+    means = [cell.throughput for cell in rising]
     possible = may_be_peak(means)
     agree = [low <= rising[index].level.connections / each <= high for index in possible]
     is_beyond = possible[-1] == len(rising) - 1  # beyond the last level throughput may rise on
@@ -155,25 +155,21 @@ def _of_peak(claim: ClaimSpec, rising: Sequence[MeasuredCell], cpus: int | None)
     elif not any(agree) and not (is_beyond and rising[-1].level.connections / each < low):
         verdict = ClaimVerdict.DOES_NOT_SHOW
     best = rising[highest(means)]
-    found = Estimate(value=best.level.connections / each, trial_count=best.throughput.trial_count)
-    return _checked(claim, verdict, low, high, found=found, levels=[rising[index].level for index in possible])
+    peak = Estimate(value=best.level.connections / each, trial_count=best.throughput.trial_count)
+    return _checked(claim, verdict, low, high, estimate=peak, levels=[rising[index].level for index in possible])
 
 
 def _of_limit(claim: ClaimSpec, where: WhereTime | None) -> CheckedClaim:
     if where is None or where.verdict is WhereVerdict.UNKNOWN:
         return _checked(claim, ClaimVerdict.NOT_MEASURED)
-    busy = [
-        _utilisation(own_bottleneck)
-        for own_bottleneck in own_bottlenecks(where.demands)
-        if not is_device(own_bottleneck.resource)
-    ]
+    busy = [_utilisation(demand) for demand in own_bottlenecks(where.demands) if not is_device(demand.resource)]
     first = next((_utilisation(demand) for demand in where.demands if demand.resource == where.resource), None)
     if where.verdict in _OF_HARDWARE and not is_device(where.resource) and _is_known(first, BUSY_RATIO, math.inf):
         is_hardware = True
     elif (
         where.verdict in _OF_NO_HARDWARE
         and where.is_network_known
-        and all(_is_known(one, 0.0, BUSY_RATIO) for one in busy)
+        and all(_is_known(utilisation, 0.0, BUSY_RATIO) for utilisation in busy)
     ):
         is_hardware = False
     else:
@@ -203,7 +199,7 @@ def _checked(
     low: float | None = None,
     high: float = math.inf,
     *,
-    found: Estimate | None = None,
+    estimate: Estimate | None = None,
     levels: Sequence[Level] = (),
     resource: str | None = None,
 ) -> CheckedClaim:
@@ -220,7 +216,7 @@ def _checked(
         low=low,
         high=None if math.isinf(high) else high,
         limited_by=claim.limited_by,
-        found=found,
+        found=estimate,
         levels=tuple(levels),
         resource=resource,
         verdict=verdict,

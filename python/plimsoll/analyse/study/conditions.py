@@ -129,8 +129,8 @@ _LEAST_CPU_S = 0.01
 
 def disturbances(trials: Sequence[TrialSummary]) -> dict[str, Disturbance]:
     """What each trial met, by its id; those of which nothing is known are left out."""
-    found = zip(trials, met_by(trials), strict=True)
-    return {trial.trial.trial_id: one for trial, one in found if one is not None}
+    pairs = zip(trials, met_by(trials), strict=True)
+    return {trial.trial.trial_id: disturbance for trial, disturbance in pairs if disturbance is not None}
 
 
 def met_by(trials: Sequence[TrialSummary]) -> list[Disturbance | None]:
@@ -146,20 +146,20 @@ def met_by(trials: Sequence[TrialSummary]) -> list[Disturbance | None]:
             trial, machine = trials[places[0]].trial, machine_of_round(machines)
             level = trial.level.order if trial.search_id is None else None
             groups[machine.host, trial.workload.name, level, trial.ramp is not None].append((places, machine))
-    found: list[Disturbance | None] = [None for _ in trials]
+    by_place: list[Disturbance | None] = [None for _ in trials]
     for units in groups.values():
         for (places, _), met in zip(units, judged([machine for _, machine in units]), strict=True):
             for place in places:
-                found[place] = met
-    return found
+                by_place[place] = met
+    return by_place
 
 
 def _together(trials: Sequence[TrialSummary]) -> Iterable[Sequence[int]]:
     """The places of trials that met the same: those of a round, which one run of the engine drove; else each alone."""
     units: dict[object, list[int]] = defaultdict(list)
-    for place, one in enumerate(trials):
-        account, trial = one.outcome.account, one.trial
-        if one.turns is None or account is None:
+    for place, summary in enumerate(trials):
+        account, trial = summary.outcome.account, summary.trial
+        if summary.turns is None or account is None:
             units[place].append(place)
         else:
             units[trial.workload.name, trial.level.order, trial.repetition, account.started_unix_s].append(place)
@@ -175,7 +175,7 @@ def judged(machines: Sequence[MachineSeconds]) -> list[Disturbance | None]:
     best_clock = _best([-_busy_clock(machine) for machine in machines])
     if best_server is None or best_others_s is None:
         return [None for _ in machines]
-    found: list[Disturbance | None] = []
+    met: list[Disturbance | None] = []
     for machine in machines:
         excess_s = _excess(machine.server_wait_s, machine.server_cpu_s, best_server)
         excess_s = excess_s + _excess(machine.client_wait_s, machine.client_cpu_s, best_client)
@@ -185,30 +185,36 @@ def judged(machines: Sequence[MachineSeconds]) -> list[Disturbance | None]:
             1 + _over(machine.steal_ratio * machine.cpu_count, machine.busy_s), 1 + (best_steal or 0.0)
         )
         slowness = slowness * _known(-(best_clock or 0.0) / _busy_clock(machine), 1.0)
-        found.append(_disturbance(machine, slowness, excess_s))
-    return found
+        met.append(_disturbance(machine, slowness, excess_s))
+    return met
 
 
-def together(found: Iterable[Disturbance | None]) -> Disturbance | None:
+def together(met: Iterable[Disturbance | None]) -> Disturbance | None:
     """What several trials met; None where it is known of none."""
-    known = [one for one in found if one is not None]
-    watched_s = sum(one.watched_s for one in known)
+    known = [disturbance for disturbance in met if disturbance is not None]
+    watched_s = sum(disturbance.watched_s for disturbance in known)
     if not watched_s:
         return None
 
     def mean(name: str) -> float | None:
-        values = [(one.watched_s, value) for one in known if (value := getattr(one, name)) is not None]
+        values = [
+            (disturbance.watched_s, value) for disturbance in known if (value := getattr(disturbance, name)) is not None
+        ]
         return sum(weight * value for weight, value in values) / sum(weight for weight, _ in values) if values else None
 
     return Disturbance(
         watched_s=watched_s,
         slow_ratio=mean("slow_ratio") or 0.0,
-        slowness=math.exp(sum(math.log(one.slowness) for one in known) / len(known)),
+        slowness=math.exp(sum(math.log(disturbance.slowness) for disturbance in known) / len(known)),
         wait_ms=mean("wait_ms"),
         best_wait_ms=mean("best_wait_ms"),
         steal_ratio=mean("steal_ratio"),
-        from_unix_s=min((one.from_unix_s for one in known if one.from_unix_s is not None), default=None),
-        to_unix_s=max((one.to_unix_s for one in known if one.to_unix_s is not None), default=None),
+        from_unix_s=min(
+            (disturbance.from_unix_s for disturbance in known if disturbance.from_unix_s is not None), default=None
+        ),
+        to_unix_s=max(
+            (disturbance.to_unix_s for disturbance in known if disturbance.to_unix_s is not None), default=None
+        ),
     )
 
 
@@ -232,12 +238,16 @@ def to_measure_again(trials: Sequence[TrialSummary]) -> set[str]:
     met = disturbances(trials)
     places: dict[tuple[str, tuple[bool, float]], dict[str, Disturbance]] = defaultdict(dict)
     for trial in trials:
-        if (own := met.get(trial.trial.trial_id)) is not None:
-            places[trial.trial.workload.name, trial.trial.level.order][trial.trial.trial_id] = own
+        if (disturbance := met.get(trial.trial.trial_id)) is not None:
+            places[trial.trial.workload.name, trial.trial.level.order][trial.trial.trial_id] = disturbance
     again = set(slow_figures(trials))
     for place in places.values():
-        limit = UNLIKE_RATIO * min(one.slowness for one in place.values())
-        again |= {trial_id for trial_id, one in place.items() if is_disturbed(one) or one.slowness > limit}
+        limit = UNLIKE_RATIO * min(disturbance.slowness for disturbance in place.values())
+        again |= {
+            trial_id
+            for trial_id, disturbance in place.items()
+            if is_disturbed(disturbance) or disturbance.slowness > limit
+        }
     return again
 
 
@@ -245,19 +255,19 @@ def unlike(base: Disturbance | None, system: Disturbance | None) -> UnlikeCondit
     """The conditions of two sides, where they are not alike; None where they are, or are not known of both."""
     if base is None or system is None:
         return None
-    found = UnlikeConditions(base=base, system=system)
-    return found if found.contrast_ratio > UNLIKE_RATIO else None
+    conditions = UnlikeConditions(base=base, system=system)
+    return conditions if conditions.contrast_ratio > UNLIKE_RATIO else None
 
 
 def _best(series: Sequence[Series]) -> float | None:
-    known = np.concatenate([one[np.isfinite(one)] for one in series]) if series else np.zeros(0)
+    known = np.concatenate([values[np.isfinite(values)] for values in series]) if series else np.zeros(0)
     return float(np.percentile(known, _BEST)) if known.size >= SECONDS_NEEDED else None
 
 
 def _over(part: Series, whole: Series) -> Series:
     """NaN where there is too little of the whole."""
-    found: Series = np.divide(part, whole, out=np.full(part.size, np.nan), where=whole > _LEAST_CPU_S)
-    return found
+    ratio: Series = np.divide(part, whole, out=np.full(part.size, np.nan), where=whole > _LEAST_CPU_S)
+    return ratio
 
 
 def _excess(wait_s: Series, cpu_s: Series, best: float | None) -> Series:
@@ -335,17 +345,17 @@ _ByTrial = Mapping[str, float]
 def slow_figures(trials: Iterable[TrialSummary]) -> dict[str, tuple[SlowFigure, ...]]:
     """What was slow around each trial, the slowest first, by its id; trials without anything are left out."""
     every = list(trials)
-    found: dict[str, list[SlowFigure]] = defaultdict(list)
+    slow_by_trial: dict[str, list[SlowFigure]] = defaultdict(list)
     for of_study in _compared(every):
         groups: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
-        for one in of_study:
-            for (figure, group), slowness in slownesses(one).items():
-                groups[figure, _host(one), group][one.trial.trial_id] = slowness
+        for trial in of_study:
+            for (figure, group), slowness in slownesses(trial).items():
+                groups[figure, _host(trial), group][trial.trial.trial_id] = slowness
         for trial_id, figures in marked((figure, of_trials) for (figure, _, _), of_trials in groups.items()).items():
-            found[trial_id] += figures
+            slow_by_trial[trial_id] += figures
     for trial_id, figures in _taken(every).items():
-        found[trial_id] += figures
-    return {trial_id: _slowest_first(figures) for trial_id, figures in found.items()}
+        slow_by_trial[trial_id] += figures
+    return {trial_id: _slowest_first(figures) for trial_id, figures in slow_by_trial.items()}
 
 
 def _compared(trials: Iterable[TrialSummary]) -> Iterable[list[TrialSummary]]:
@@ -360,29 +370,29 @@ def marked(figures: Iterable[tuple[str, _ByTrial]]) -> dict[str, tuple[SlowFigur
     """The same by spreads, from pairs of a figure and the slowness of each trial that is compared by it."""
     known: dict[str, list[_Deviation]] = defaultdict(list)
     for figure, of_trials in figures:
-        for trial_id, one in _deviations(figure, of_trials):
-            known[trial_id].append(one)
+        for trial_id, deviation in _deviations(figure, of_trials):
+            known[trial_id].append(deviation)
     limit = _score_limit({trial_id: _score(of_trial) for trial_id, of_trial in known.items() if len(of_trial) > 1})
-    found = {trial_id: tuple(_slow(of_trial, limit)) for trial_id, of_trial in known.items()}
-    return {trial_id: _slowest_first(slow) for trial_id, slow in found.items() if slow}
+    slow_by_trial = {trial_id: tuple(_slow(of_trial, limit)) for trial_id, of_trial in known.items()}
+    return {trial_id: _slowest_first(slow) for trial_id, slow in slow_by_trial.items() if slow}
 
 
 def slownesses(trial_summary: TrialSummary) -> dict[tuple[str, str], float]:
     """Logarithms of how slow a trial's machine was, by (figure, group of trials that it is compared in)."""
-    found: dict[tuple[str, str], float | None] = {}
+    logarithms: dict[tuple[str, str], float | None] = {}
     weather, system = trial_summary.outcome.weather, trial_summary.trial.system.name
     for when, group in (("before", ""), ("after", system)):
         times = None if weather is None else getattr(weather, when)
         for name in ("processor", "memory", "flush"):
             time_ms = None if times is None else getattr(times, f"{name}_ms")
-            found[f"{name}-{when}", group] = None if not time_ms else math.log(time_ms)
-    found["frequency", ""] = None if not trial_summary.frequency_hz else -math.log(trial_summary.frequency_hz)
-    return {place: value for place, value in found.items() if value is not None}
+            logarithms[f"{name}-{when}", group] = None if not time_ms else math.log(time_ms)
+    logarithms["frequency", ""] = None if not trial_summary.frequency_hz else -math.log(trial_summary.frequency_hz)
+    return {place: value for place, value in logarithms.items() if value is not None}
 
 
 def taken(figures: Iterable[tuple[str, _ByTrial]]) -> dict[str, tuple[SlowFigure, ...]]:
     """The same by shares of processor time, from pairs of a figure and the share that each trial lost to others."""
-    found: dict[str, list[SlowFigure]] = defaultdict(list)
+    slow_by_trial: dict[str, list[SlowFigure]] = defaultdict(list)
     for figure, of_trials in figures:
         if len(of_trials) < TAKEN_TRIALS_NEEDED:
             continue
@@ -390,8 +400,10 @@ def taken(figures: Iterable[tuple[str, _ByTrial]]) -> dict[str, tuple[SlowFigure
         limit_ratio = _slower(usual, usual + TAKEN_MORE)
         for trial_id, share in of_trials.items():
             if share > usual + TAKEN_MORE:
-                found[trial_id].append(SlowFigure(figure=figure, ratio=_slower(usual, share), limit_ratio=limit_ratio))
-    return {trial_id: _slowest_first(slow) for trial_id, slow in found.items()}
+                slow_by_trial[trial_id].append(
+                    SlowFigure(figure=figure, ratio=_slower(usual, share), limit_ratio=limit_ratio)
+                )
+    return {trial_id: _slowest_first(slow) for trial_id, slow in slow_by_trial.items()}
 
 
 def _taken(trials: Iterable[TrialSummary]) -> dict[str, tuple[SlowFigure, ...]]:
@@ -459,7 +471,7 @@ def _spread(above: NDArray[np.float64]) -> float:
 
 
 def _score(of_trial: Sequence[_Deviation]) -> float:
-    return sorted(one.spreads for one in of_trial)[-2]
+    return sorted(deviation.spreads for deviation in of_trial)[-2]
 
 
 def _score_limit(scores: _ByTrial) -> float:
@@ -474,15 +486,15 @@ def _score_limit(scores: _ByTrial) -> float:
 
 def _slow(of_trial: Iterable[_Deviation], limit: float) -> Iterator[SlowFigure]:
     """The figures of a trial that count: two or more together, or each by itself."""
-    slow = [one for one in of_trial if one.slowness > math.log(SLOWER_RATIO)]
-    together = [one for one in slow if one.spreads > limit]
+    slow = [deviation for deviation in of_trial if deviation.slowness > math.log(SLOWER_RATIO)]
+    together = [deviation for deviation in slow if deviation.spreads > limit]
     is_together = len(together) > 1
-    for one in slow:
-        if is_together and one in together:
-            yield _slow_figure(one, max(limit * one.spread, math.log(SLOWER_RATIO)))
-        elif one.slowness > one.limit_alone:
-            yield _slow_figure(one, one.limit_alone)
+    for deviation in slow:
+        if is_together and deviation in together:
+            yield _slow_figure(deviation, max(limit * deviation.spread, math.log(SLOWER_RATIO)))
+        elif deviation.slowness > deviation.limit_alone:
+            yield _slow_figure(deviation, deviation.limit_alone)
 
 
-def _slow_figure(one: _Deviation, limit: float) -> SlowFigure:
-    return SlowFigure(figure=one.figure, ratio=math.exp(one.slowness), limit_ratio=math.exp(limit))
+def _slow_figure(deviation: _Deviation, limit: float) -> SlowFigure:
+    return SlowFigure(figure=deviation.figure, ratio=math.exp(deviation.slowness), limit_ratio=math.exp(limit))

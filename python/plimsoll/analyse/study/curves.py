@@ -141,7 +141,7 @@ def highest(means: Sequence[MeanThroughput]) -> int:
 def near_peak(rising: Sequence[MeanThroughput]) -> tuple[int, ...]:
     """Which levels of a curve are not distinguishable from the highest, itself included."""
     best = highest(rising)
-    return tuple(index for index, one in enumerate(rising) if index == best or _is_near(one, rising[best]))
+    return tuple(index for index, mean in enumerate(rising) if index == best or _is_near(mean, rising[best]))
 
 
 def _is_near(mean_throughput: MeanThroughput, best: MeanThroughput) -> bool:
@@ -157,7 +157,7 @@ def may_be_peak(rising: Sequence[MeanThroughput]) -> tuple[int, ...]:
     """
     best = rising[highest(rising)]
     confidence = 1 - ALPHA / max(len(rising) - 1, 1)
-    return tuple(index for index, one in enumerate(rising) if not _has_less(one, best, confidence))
+    return tuple(index for index, mean in enumerate(rising) if not _has_less(mean, best, confidence))
 
 
 def _has_less(mean_throughput: MeanThroughput, best: MeanThroughput, confidence: float) -> bool:
@@ -175,7 +175,7 @@ def peak_throughput(near: Sequence[MeanThroughput]) -> Estimate:
 
 
 def _of_maximum(near: Sequence[MeanThroughput], value_tps: float) -> Bounds | None:
-    known = [(one.value_tps, one.spread.of_mean) for one in near if one.spread is not None]
+    known = [(mean.value_tps, mean.spread.of_mean) for mean in near if mean.spread is not None]
     best = near[highest(near)].spread
     if len(known) < len(near) or best is None:
         return None
@@ -215,7 +215,7 @@ def compare_peaks(base: Mapping[LevelKey, MeanThroughput], system: Mapping[Level
         base: Means by level, the levels rising.
         system: The same of the other one.
     """
-    near = [_near_levels(one) for one in (base, system)]
+    near = [_near_levels(means) for means in (base, system)]
     common = [level for level in near[0] if level in near[1]]
     if common:
         level = max(common, key=lambda level: base[level].value_tps * system[level].value_tps)
@@ -239,8 +239,8 @@ def _of_own_peaks(
     near: Sequence[Sequence[LevelKey]],
     best: tuple[LevelKey, LevelKey],
 ) -> LogRatio | None:
-    rows = [[log_ratio(system[own], base[other]) for other in near[0]] for own in near[1]]
-    whole = tuple(tuple(one for one in row if one is not None) for row in rows)
+    rows = [[log_ratio(system[system_level], base[base_level]) for base_level in near[0]] for system_level in near[1]]
+    whole = tuple(tuple(ratio for ratio in row if ratio is not None) for row in rows)
     middle = log_ratio(system[best[1]], base[best[0]])
     if middle is None or any(len(row) < len(near[0]) for row in whole):
         return None
@@ -267,12 +267,12 @@ class PeakRatio(LogRatio):
 
     def _above(self, log: float) -> float:
         """P value of "the ratio is at most exp(log)"."""
-        return len(self.contrasts) * min(max(one.chance_at_most(log) for one in row) for row in self.contrasts)
+        return len(self.contrasts) * min(max(ratio.chance_at_most(log) for ratio in row) for row in self.contrasts)
 
     def _below(self, log: float) -> float:
         """P value of "the ratio is at least exp(log)"."""
         columns = self._columns
-        return len(columns) * min(max(one.chance_at_least(log) for one in column) for column in columns)
+        return len(columns) * min(max(ratio.chance_at_least(log) for ratio in column) for column in columns)
 
     @property
     def _columns(self) -> list[tuple[LogRatio, ...]]:
@@ -296,12 +296,12 @@ class PeakRatio(LogRatio):
         """The interval of the ratio of two maxima."""
         alpha, columns = (1 - confidence) / 2, self._columns
 
-        def edge(one: LogRatio, sign: float, count: int) -> float:
-            width = quantile_t(1 - alpha / count, one.variance.degrees) * math.sqrt(one.variance.variance)
-            return one.value + sign * width
+        def edge(ratio: LogRatio, sign: float, count: int) -> float:
+            width = quantile_t(1 - alpha / count, ratio.variance.degrees) * math.sqrt(ratio.variance.variance)
+            return ratio.value + sign * width
 
-        low = max(min(edge(one, -1.0, len(self.contrasts)) for one in row) for row in self.contrasts)
-        high = min(max(edge(one, 1.0, len(columns)) for one in column) for column in columns)
+        low = max(min(edge(ratio, -1.0, len(self.contrasts)) for ratio in row) for row in self.contrasts)
+        high = min(max(edge(ratio, 1.0, len(columns)) for ratio in column) for column in columns)
         return min(low, self.value), max(high, self.value)
 
 
@@ -365,11 +365,11 @@ def _one_sided(mean: MeanThroughput, other: MeanThroughput) -> tuple[float, floa
     if mean.value_tps <= 0 or other.value_tps <= 0:
         ratio = 0.0 if mean.value_tps < other.value_tps else math.inf
         return ratio, ratio
-    found = log_ratio(mean, other)
-    if found is None or found.basis is SpreadKind.WITHIN_RUN:
+    level_ratio = log_ratio(mean, other)
+    if level_ratio is None or level_ratio.basis is SpreadKind.WITHIN_RUN:
         width = float(ndtri(1 - ALPHA)) * ASSUMED_SPREAD * math.sqrt(2)
         return 0.0, mean.value_tps / other.value_tps * math.exp(width)
-    low, high = found.log_limits(1 - 2 * ALPHA)
+    low, high = level_ratio.log_limits(1 - 2 * ALPHA)
     return math.exp(max(low, -100.0)), math.exp(min(high, 100.0))
 
 

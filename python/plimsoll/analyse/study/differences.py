@@ -99,23 +99,27 @@ def differences(
     pairs = {
         workload: _pairs_of_workload(workload, cells, summaries, at_any_look=at_any_look) for workload in workloads
     }
-    found = []
-    for own in pairs.values():
+    judged_differences = []
+    for workload_pairs in pairs.values():
         if at_any_look:
             count = sum(pair.level is not None for every in pairs.values() for pair in every)
-            judged = _judged_at_any_look(own, equal_within, max(count, asked_count, 1))
+            judged = _judged_at_any_look(workload_pairs, equal_within, max(count, asked_count, 1))
         else:
             judged = _judged(
-                own, equal_within, chosen_from=max(len({name for pair in own for name in pair.names}) / 2, 1.0)
+                workload_pairs,
+                equal_within,
+                chosen_from=max(len({name for pair in workload_pairs for name in pair.names}) / 2, 1.0),
             )
-        duets = {pair.key: pair.duet for pair in own if pair.duet is not None}
+        duets = {pair.key: pair.duet for pair in workload_pairs if pair.duet is not None}
         if at_any_look:
             duets = {key: by_rounds_alone(duet) for key, duet in duets.items()}
-        for pair in own:
+        for pair in workload_pairs:
             ratio = judged.get(pair.key) or _untestable(pair, equal_within)
             difference = _difference(pair, ratio, duets.get(pair.key), summaries)
-            found.append(difference.unless(unlike(*(of_trials(one.trials, met) for one in (pair.base, pair.system)))))
-    return tuple(found)
+            judged_differences.append(
+                difference.unless(unlike(*(of_trials(cell.trials, met) for cell in (pair.base, pair.system))))
+            )
+    return tuple(judged_differences)
 
 
 def _pairs_of_workload(
@@ -144,7 +148,7 @@ def _system_pairs(names: Sequence[str], by_system: Mapping[str, LevelCells]) -> 
 
 
 def _of_peaks(base: LevelCells, system: LevelCells) -> _Pair:
-    means = [{key: cell.throughput for key, cell in one.items()} for one in (base, system)]
+    means = [{key: cell.throughput for key, cell in cells.items()} for cells in (base, system)]
     compared = compare_peaks(*means)
     return _Pair(base[compared.levels[0]], system[compared.levels[1]], None, compared.log_ratio)
 
@@ -180,11 +184,11 @@ def _judged_at_any_look(
     judged = {}
     for pair in pairs:
         choices = levels_count**2 if pair.base.level.order != pair.system.level.order else 1
-        found = judge_at_any_look(
+        ratio = judge_at_any_look(
             pair.base, pair.system, tests_count=tests_count * max(choices, 1), equal_within=equal_within
         )
-        if found is not None:
-            judged[pair.key] = found
+        if ratio is not None:
+            judged[pair.key] = ratio
     return judged
 
 
@@ -214,11 +218,11 @@ def _difference(pair: _Pair, ratio: Ratio, duet: Duet | None, summaries: Mapping
 
 def other_factors(base: MeasuredCell, system: MeasuredCell, summaries: Mapping[str, SystemSummary]) -> FactorComparison:
     """Every factor that differs between two points of two systems, connections included."""
-    one, other = (
+    base_factors, system_factors = (
         factors_of(summaries[cell.system], {**cell.trials[0].environment.reported, **_level_factors(cell)})
         for cell in (base, system)
     )
-    return compare_factors(one, other)
+    return compare_factors(base_factors, system_factors)
 
 
 def _level_factors(cell: MeasuredCell) -> dict[str, str]:
@@ -279,7 +283,7 @@ def _compared(high: Curve, low: Curve, systems: Mapping[str, SystemSummary]) -> 
 def _factors(curve: Curve, systems: Mapping[str, SystemSummary]) -> Factors:
     assert curve.peak is not None, "only rates may have none"
     level = curve.peak.level
-    own = {"workload": curve.workload, "connections": str(level.connections)}
+    point_factors = {"workload": curve.workload, "connections": str(level.connections)}
     if level.connections_per_instance is not None:
-        own[PER_INSTANCE] = str(level.connections_per_instance)
-    return factors_of(systems[curve.system], own)
+        point_factors[PER_INSTANCE] = str(level.connections_per_instance)
+    return factors_of(systems[curve.system], point_factors)

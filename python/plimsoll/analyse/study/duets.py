@@ -111,10 +111,10 @@ def estimate(rounds: Sequence[Series]) -> DuetEstimate | None:
     """
     if len(rounds) < 2:
         return None
-    means = np.array([trimmed_mean(one) for one in rounds])
+    means = np.array([trimmed_mean(pairs) for pairs in rounds])
     between = MeanVariance(float(means.var(ddof=1)) / means.size, means.size - 1.0)
     correlation = _correlation(rounds)
-    pair_count = sum(one.size for one in rounds)
+    pair_count = sum(pairs.size for pairs in rounds)
     is_widened = correlation is not None and correlation * math.sqrt(pair_count) > _CORRELATION_Z
     within = _within(rounds, correlation if is_widened and correlation is not None else 0.0)
     if between.variance == 0.0 and within.variance == 0.0:
@@ -152,8 +152,8 @@ def _winsorised(values: Series) -> Series:
 def _within(rounds: Sequence[Series], correlation: float) -> MeanVariance:
     """The variance of the mean of all rounds' trimmed means, from the spread of pairs within them."""
     widening = (1 + correlation) / (1 - correlation)
-    variances = np.array([_variance_of_trimmed(one) for one in rounds]) * widening / len(rounds) ** 2
-    degrees = np.array([one.size - 2 * _cut(one) - 1 for one in rounds], dtype=float) / widening
+    variances = np.array([_variance_of_trimmed(pairs) for pairs in rounds]) * widening / len(rounds) ** 2
+    degrees = np.array([pairs.size - 2 * _cut(pairs) - 1 for pairs in rounds], dtype=float) / widening
     total = float(variances.sum())
     if total == 0.0:
         return MeanVariance(0.0, float(degrees.sum()))
@@ -166,43 +166,43 @@ def _variance_of_trimmed(values: Series) -> float:
 
 def _correlation(rounds: Sequence[Series]) -> float | None:
     """Lag-1 correlation of Winsorised pairs about the means of their rounds, the bias of short series removed."""
-    if min(one.size for one in rounds) < _CORRELATION_PAIRS_NEEDED:
+    if min(pairs.size for pairs in rounds) < _CORRELATION_PAIRS_NEEDED:
         return None
     products = squares = 0.0
-    for one in rounds:
-        deviation = _winsorised(one)
+    for pairs in rounds:
+        deviation = _winsorised(pairs)
         deviation = deviation - deviation.mean()
         products += float(deviation[1:] @ deviation[:-1])
         squares += float(deviation @ deviation)
     if squares == 0.0:
         return None
     raw = products / squares
-    size = sum(one.size for one in rounds) / len(rounds)
+    size = sum(pairs.size for pairs in rounds) / len(rounds)
     return min(raw + (1 + 3 * raw) / size, _CORRELATION_MAX)
 
 
 def compare_turns(base: MeasuredCell, system: MeasuredCell) -> tuple[LogRatio, Duet] | None:
     """The ratio of two cells by the pairs of their turns; None where too few of them belong together, or none do."""
     shared = list(_shared_rounds(base, system))
-    found = estimate([pairs for _, _, pairs in shared])
-    if found is None:
+    duet_estimate = estimate([pairs for _, _, pairs in shared])
+    if duet_estimate is None:
         return None
     log_ratio = LogRatio(
-        value=found.log_ratio,
-        variance=found.variance,
+        value=duet_estimate.log_ratio,
+        variance=duet_estimate.variance,
         repetitions=len(shared),
         basis=SpreadKind.REPETITIONS,
-        method=_method(found),
+        method=_method(duet_estimate),
     )
     duet = Duet(
         turn_s=_turn_s([trial for both in shared for trial in both[:2]]),
         pair_count=sum(pairs.size for _, _, pairs in shared),
-        basis=found.basis,
-        correlation=found.correlation,
-        is_widened=found.is_widened,
+        basis=duet_estimate.basis,
+        correlation=duet_estimate.correlation,
+        is_widened=duet_estimate.is_widened,
         response_p99_ratio=_p99_ratio(shared),
         rounds=tuple(
-            _round(of_base, mean, pairs) for (of_base, _, pairs), mean in zip(shared, found.rounds, strict=True)
+            _round(of_base, mean, pairs) for (of_base, _, pairs), mean in zip(shared, duet_estimate.rounds, strict=True)
         ),
     )
     return log_ratio, duet
@@ -300,8 +300,8 @@ def _method(duet_estimate: DuetEstimate) -> str:
         return f"duet: t on logarithms over {count} rounds ({duet_estimate.variance.degrees:.0f} degrees of freedom)"
     widened = ", widened for correlation" if duet_estimate.is_widened else ""
     return (
-        f"duet: trimmed means of pairs of turns in {count} rounds{widened} ({duet_estimate.variance.degrees:.0f} degrees of"
-        " freedom); rounds vary no more than that"
+        f"duet: trimmed means of pairs of turns in {count} rounds{widened}"
+        f" ({duet_estimate.variance.degrees:.0f} degrees of freedom); rounds vary no more than that"
     )
 
 

@@ -118,7 +118,7 @@ def effects_of(
         equal_within: Share within which two values of a factor count as equal.
         at_any_look: Whether the study went on until its answer was decided.
     """
-    tests = [test for one in measured for test in _tests(matrix, one)]
+    tests = [test for measurement in measured for test in _tests(matrix, measurement)]
     judged = [
         _withheld(test, comparison)
         for test, comparison in zip(tests, _judged(tests, equal_within, at_any_look=at_any_look), strict=True)
@@ -213,7 +213,7 @@ class _Shown:
 
     def of_factors(self, test: _Test, contrast: CrossContrast, judged: Ratio) -> Interaction | None:
         """The interaction of two factors; None where one of their effects is not known."""
-        (one, other), (value, where) = contrast.factors, contrast.values
+        (factor, other), (value, where) = contrast.factors, contrast.values
         at_base, at_value = self._ratio(test.table, contrast.at_base), self._ratio(test.table, contrast.at_value)
         if at_base is None or at_value is None:
             return None
@@ -221,9 +221,9 @@ class _Shown:
             **judged.as_fields,
             workload=test.measured.workload,
             measure=test.measured.measure,
-            factor=self.matrix.factors[one],
-            base=self.matrix.values[one][0],
-            value=self.matrix.values[one][value],
+            factor=self.matrix.factors[factor],
+            base=self.matrix.values[factor][0],
+            value=self.matrix.values[factor][value],
             other=self.matrix.factors[other],
             other_base=self.matrix.values[other][0],
             other_value=self.matrix.values[other][where],
@@ -259,8 +259,8 @@ class _Shown:
         if self.at_any_look:
             values = list(table.by_repetition(weights))
             return estimate_at_any_look(values) if values else None
-        found: LogRatio | None = table.contrast(weights)
-        return _plain(table, weights) if found is None else found.estimate()
+        log_ratio: LogRatio | None = table.contrast(weights)
+        return _plain(table, weights) if log_ratio is None else log_ratio.estimate()
 
 
 def _several(measured: Measured) -> Iterator[tuple[Level, EffectTable]]:
@@ -300,16 +300,16 @@ def of_throughput(matrix: Matrix, cells: Sequence[MeasuredCell], met: Mapping[st
         met: How slow machines were, by trial.
     """
     for workload in dict.fromkeys(cell.workload for cell in cells):
-        own = [cell for cell in cells if cell.workload == workload and not cell.level.kind.is_at_rate]
+        workload_cells = [cell for cell in cells if cell.workload == workload and not cell.level.kind.is_at_rate]
         by_level: dict[tuple[bool, float], dict[str, MeasuredCell]] = {}
-        for cell in sorted(own, key=lambda cell: cell.level.order):
+        for cell in sorted(workload_cells, key=lambda cell: cell.level.order):
             by_level.setdefault(cell.level.order, {})[cell.system] = cell
         whole = [
             [level[name] for name in matrix.systems]
             for level in by_level.values()
             if all(name in level and min(level[name].throughput.cell.throughputs_tps) > 0 for name in matrix.systems)
         ]
-        numbers = sorted({trial.trial.repetition for cell in own for trial in cell.trials})
+        numbers = sorted({trial.trial.repetition for cell in workload_cells for trial in cell.trials})
         if whole:
             tables = tuple(_table(level, numbers, met) for level in whole)
             levels = tuple(level[0].level for level in whole)
@@ -330,7 +330,7 @@ def _table(cells: Sequence[MeasuredCell], repetitions: Sequence[int], met: Mappi
         for trial, tps in zip(cell.trials, cell.throughput.cell.throughputs_tps, strict=True):
             logs[row, column[trial.trial.repetition]] = math.log(tps)
     tables = {id(cell.throughput.table) for cell in cells}
-    disturbances = [found for cell in cells if (found := of_trials(cell.trials, met)) is not None]
+    disturbances = [disturbance for cell in cells if (disturbance := of_trials(cell.trials, met)) is not None]
     return EffectTable(
         logs,
         len(tables) == 1,
@@ -344,10 +344,12 @@ def _table(cells: Sequence[MeasuredCell], repetitions: Sequence[int], met: Mappi
 def of_capacity(matrix: Matrix, searched: Sequence[SystemCapacity]) -> Iterator[Measured]:
     """For each workload and objective of which a capacity of every system of the matrix is known."""
     groups: dict[tuple[str, str], dict[str, Mapping[int, float]]] = {}
-    for one in searched:
-        found = capacities_by_repetition(one)
-        if found:
-            groups.setdefault((one.workload, one.objective.model_dump_json()), {})[one.system] = found
+    for system_capacity in searched:
+        tps_by_repetition = capacities_by_repetition(system_capacity)
+        if tps_by_repetition:
+            groups.setdefault((system_capacity.workload, system_capacity.objective.model_dump_json()), {})[
+                system_capacity.system
+            ] = tps_by_repetition
     for (workload, _), group in groups.items():
         if all(name in group for name in matrix.systems):
             numbers = sorted({number for name in matrix.systems for number in group[name]})
@@ -413,28 +415,28 @@ class EffectTable:
 
     def contrast(self, weights: Weights) -> LogRatio | None:
         """A contrast with its variance; None where nothing was repeated, or nothing varied."""
-        found = self._pooled(weights) if self.is_alike else self._own(weights)
-        return None if found is None else self._known(found, weights)
+        log_ratio = self._pooled(weights) if self.is_alike else self._own(weights)
+        return None if log_ratio is None else self._known(log_ratio, weights)
 
     def by_repetition(self, weights: Weights) -> NDArray[np.float64]:
         """The contrast in each repetition that has all of its systems."""
         used = self.logs[weights != 0]
         whole = used[:, np.isfinite(used).all(axis=0)]
-        found: NDArray[np.float64] = weights[weights != 0] @ whole
-        return found
+        contrasts: NDArray[np.float64] = weights[weights != 0] @ whole
+        return contrasts
 
     @cached_property
     def _fit(self) -> _Fit:
         present = np.isfinite(self.logs)
         logs = np.where(present, self.logs, 0.0)
         columns = present.any(axis=0)
-        there, own = present[:, columns].astype(float), logs[:, columns]
+        there, used_logs = present[:, columns].astype(float), logs[:, columns]
         shares = there / there.sum(axis=0)
         information = np.diag(there.sum(axis=1)) - there @ shares.T
         covariance = np.linalg.pinv(information, rcond=_ESTIMABLE, hermitian=True)
-        means = covariance @ (own.sum(axis=1) - shares @ own.sum(axis=0))
-        of_repetitions = (own.sum(axis=0) - means @ there) / there.sum(axis=0)
-        left = (own - means[:, None] - of_repetitions) * there
+        means = covariance @ (used_logs.sum(axis=1) - shares @ used_logs.sum(axis=0))
+        of_repetitions = (used_logs.sum(axis=0) - means @ there) / there.sum(axis=0)
+        left = (used_logs - means[:, None] - of_repetitions) * there
         rank = int(np.linalg.matrix_rank(information, rtol=_ESTIMABLE, hermitian=True))
         return _Fit(means, covariance, information, float((left**2).sum()), int(there.sum() - columns.sum()) - rank)
 
@@ -448,12 +450,14 @@ class EffectTable:
         return self._log_ratio(float(weights @ fit.means), variance, method)
 
     def _own(self, weights: Weights) -> LogRatio | None:
-        own = self.by_repetition(weights)
-        if own.size < 2:
+        contrasts = self.by_repetition(weights)
+        if contrasts.size < 2:
             return None
-        residual = max(float(own.var(ddof=1)), self.least_variance * float(weights @ weights))
+        residual = max(float(contrasts.var(ddof=1)), self.least_variance * float(weights @ weights))
         return self._log_ratio(
-            float(own.mean()), MeanVariance(residual / own.size, own.size - 1), "paired t on logarithms, contrast"
+            float(contrasts.mean()),
+            MeanVariance(residual / contrasts.size, contrasts.size - 1),
+            "paired t on logarithms, contrast",
         )
 
     def _log_ratio(self, value: float, variance: MeanVariance, method: str) -> LogRatio:
@@ -469,9 +473,11 @@ class EffectTable:
 
     def _known(self, log_ratio: LogRatio, weights: Weights) -> LogRatio | None:
         """With the spread within the runs where that is the larger one; None where nothing differed at all."""
-        used = [(weight, one) for weight, one in zip(weights, self.inside or (), strict=False) if weight]
+        used = [(weight, inside) for weight, inside in zip(weights, self.inside or (), strict=False) if weight]
         known = [
-            (weight**2 * one.variance, one.degrees) for weight, one in used if one is not None and one.variance > 0
+            (weight**2 * inside.variance, inside.degrees)
+            for weight, inside in used
+            if inside is not None and inside.variance > 0
         ]
         if (
             known
@@ -501,7 +507,9 @@ def combined(levels: Sequence[EffectTable], signs: Sequence[float]) -> EffectTab
         insides = tuple(_summed(column, signs) for column in columns)
     total = sum(sign * level.logs for sign, level in zip(signs, levels, strict=True))
     known = [level.slownesses for level in levels if level.slownesses is not None]
-    slownesses = sum(sign * one for sign, one in zip(signs, known, strict=True)) if len(known) == len(levels) else None
+    slownesses = (
+        sum(sign * slowness for sign, slowness in zip(signs, known, strict=True)) if len(known) == len(levels) else None
+    )
     return EffectTable(
         np.asarray(total),
         all(level.is_alike for level in levels),
@@ -528,18 +536,20 @@ TOLD_MAX = 2
 def effect_answer(effects: Effects) -> Iterator[Finding]:
     """One finding for each workload and measure; none where systems were written out."""
     for workload, measure in dict.fromkeys((factor.workload, factor.measure) for factor in effects.factors):
-        own = [factor for factor in effects.factors if (factor.workload, factor.measure) == (workload, measure)]
+        factors = [factor for factor in effects.factors if (factor.workload, factor.measure) == (workload, measure)]
         crossed = [
             interaction
             for interaction in effects.interactions
             if (interaction.workload, interaction.measure) == (workload, measure)
         ]
-        strongest, interactions = _established(own), _one_each(_established(crossed))
+        strongest, interactions = _established(factors), _one_each(_established(crossed))
         yield found(
             "effects",
             workload=workload,
             measure=measure.value,
-            effects=tuple((one.factor, one.value, one.base, one.ratio.value) for one in strongest[:TOLD_MAX]),
+            effects=tuple(
+                (effect.factor, effect.value, effect.base, effect.ratio.value) for effect in strongest[:TOLD_MAX]
+            ),
             more_effects_count=max(len(strongest) - TOLD_MAX, 0),
             interactions=tuple(map(_figures, interactions[:TOLD_MAX])),
             more_interactions_count=max(len(interactions) - TOLD_MAX, 0),
@@ -548,8 +558,8 @@ def effect_answer(effects: Effects) -> Iterator[Finding]:
 
 def _established(judged: Sequence[Judged]) -> list[Judged]:
     """Those that are established, the strongest first."""
-    named = [one for one in judged if one.verdict.is_difference]
-    return sorted(named, key=lambda one: -abs(math.log(one.ratio.value)))
+    named = [effect for effect in judged if effect.verdict.is_difference]
+    return sorted(named, key=lambda effect: -abs(math.log(effect.ratio.value)))
 
 
 def _one_each(interactions: Sequence[Interaction]) -> list[Interaction]:

@@ -86,7 +86,9 @@ def apart(trials: Sequence[TrialSummary]) -> tuple[list[TrialSummary], tuple[Dou
             named += of_system
             continue
         for number in range(len(firsts)):
-            named += [_renamed(one, number) for one, place in zip(of_system, places, strict=True) if place == number]
+            named += [
+                _renamed(trial, number) for trial, place in zip(of_system, places, strict=True) if place == number
+            ]
         doubts += _doubts(of_system, firsts, places)
     return named, tuple(doubts)
 
@@ -139,17 +141,17 @@ def _doubts(trials: Sequence[TrialSummary], firsts: Sequence[Environment], place
             began_before_unix_s=began_unix_s(before),
             trial_after=after.trial_id,
             began_after_unix_s=began_unix_s(after),
-            changes=tuple((one.what, one.before, one.after) for one in changed),
+            changes=tuple((change.what, change.before, change.after) for change in changed),
             shown_as=tuple(names),
         )
         yield from (Place(name).doubt(seen, float(len(changed))) for name in names)
 
 
 def _changes(before: Environment, after: Environment) -> Iterator[Change]:
-    one, other = before.instances, after.instances
-    if one and other and len(one) != len(other):
-        yield Change("instances", str(len(one)), str(len(other)))
-    pairs = list(zip(one, other, strict=False))
+    old_instances, new_instances = before.instances, after.instances
+    if old_instances and new_instances and len(old_instances) != len(new_instances):
+        yield Change("instances", str(len(old_instances)), str(len(new_instances)))
+    pairs = list(zip(old_instances, new_instances, strict=False))
     for old, new in pairs:
         yield from _known(f"version of {new.name}", old.version, new.version)
     yield from _fields(_HOST, before.host, after.host)
@@ -188,8 +190,8 @@ def _placement(before: PlacementFacts | None, after: PlacementFacts | None) -> I
         return
     yield from _known("CPUs of the server", _cpus(before.cpus), _cpus(after.cpus))
     for field, what in _LIMITS.items():
-        one, other = getattr(before, field), getattr(after, field)
-        yield from _known(what, "none" if one in (None, {}) else one, "none" if other in (None, {}) else other)
+        old, new = getattr(before, field), getattr(after, field)
+        yield from _known(what, "none" if old in (None, {}) else old, "none" if new in (None, {}) else new)
     yield from _known("scheduling class", before.scheduling, after.scheduling)
     yield from _known("nice", before.nice, after.nice)
 
@@ -203,9 +205,13 @@ def _names(drivers: Sequence[str]) -> str:
 
 
 def _memory(before: Environment, after: Environment) -> Iterator[Change]:
-    one, other = before.host.memory_bytes, after.host.memory_bytes
-    if one is not None and other is not None and abs(one - other) > _MEMORY_RATIO * max(one, other):
-        yield Change("memory", f"{one / 2**30:.1f} GiB", f"{other / 2**30:.1f} GiB")
+    old_bytes, new_bytes = before.host.memory_bytes, after.host.memory_bytes
+    if (
+        old_bytes is not None
+        and new_bytes is not None
+        and abs(old_bytes - new_bytes) > _MEMORY_RATIO * max(old_bytes, new_bytes)
+    ):
+        yield Change("memory", f"{old_bytes / 2**30:.1f} GiB", f"{new_bytes / 2**30:.1f} GiB")
 
 
 def _variables(before: InstanceFacts, after: InstanceFacts) -> Iterator[Change]:
@@ -213,6 +219,6 @@ def _variables(before: InstanceFacts, after: InstanceFacts) -> Iterator[Change]:
     if before.variables == after.variables:
         return  # nearly always, and each has hundreds
     for name in sorted(before.variables.keys() & after.variables.keys()):
-        one, other = before.variables[name], after.variables[name]
-        if one != other and spelled(one) != spelled(other) and not is_own(name, {"before": one, "after": other}):
-            yield Change(name, one, other)
+        old, new = before.variables[name], after.variables[name]
+        if old != new and spelled(old) != spelled(new) and not is_own(name, {"before": old, "after": new}):
+            yield Change(name, old, new)

@@ -73,8 +73,8 @@ class Factors:
 
     def value_beside(self, name: str, other: SystemSummary) -> str | None:
         """The value; `NOT_SET` where a study file sets it for another system and says all of this one."""
-        found = self.value(name)
-        return NOT_SET if found is None and is_unset(name, self.system, other) else found
+        value = self.value(name)
+        return NOT_SET if value is None and is_unset(name, self.system, other) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +109,26 @@ def compare_factors(base: Factors, system: Factors) -> FactorComparison:
     names = dict.fromkeys((*base.stated, *system.stated))
     known = [(name, base.value_beside(name, system.system), system.value_beside(name, base.system)) for name in names]
     differing = tuple(
-        (name, one, other)
-        for name, one, other in known
-        if one is not None
-        and other is not None
-        and _differs(name, one, other)
-        and not (NOT_SET in (one, other) and makes_machines_equal(name, base.system, system.system))
+        (name, base_value, system_value)
+        for name, base_value, system_value in known
+        if base_value is not None
+        and system_value is not None
+        and _differs(name, base_value, system_value)
+        and not (NOT_SET in (base_value, system_value) and makes_machines_equal(name, base.system, system.system))
     )
     asked = any(name == TLS_FACTOR and "disabled" in values for name, *values in differing)
     return FactorComparison(
         _by_durability(
-            tuple(one for one in differing if not (asked and one[0] == _ENCRYPTION and PLAIN in one[1:])), base, system
+            tuple(factor for factor in differing if not (asked and factor[0] == _ENCRYPTION and PLAIN in factor[1:])),
+            base,
+            system,
         ),
         tuple(
-            one
-            for one in known
-            if None in one[1:]
-            and one[0] not in _ONLY_SOME_HAVE
-            and not makes_machines_equal(one[0], base.system, system.system)
+            factor
+            for factor in known
+            if None in factor[1:]
+            and factor[0] not in _ONLY_SOME_HAVE
+            and not makes_machines_equal(factor[0], base.system, system.system)
         ),
     )
 
@@ -140,12 +142,12 @@ def is_unset(name: str, system: SystemSummary, other: SystemSummary) -> bool:
 def _by_durability(
     differing: tuple[FactorDifference, ...], base: Factors, system: Factors
 ) -> tuple[FactorDifference, ...]:
-    one, other = base.system.durability, system.system.durability
-    if one is None or other is None or one.name == other.name:
+    base_durability, system_durability = base.system.durability, system.system.durability
+    if base_durability is None or system_durability is None or base_durability.name == system_durability.name:
         return differing
-    causing = causing_variables(one, other)
-    rest = tuple(found for found in differing if _variable_name(found[0]) not in causing)
-    return (("durability", one.name, other.name), *rest)
+    causing = causing_variables(base_durability, system_durability)
+    rest = tuple(factor for factor in differing if _variable_name(factor[0]) not in causing)
+    return (("durability", base_durability.name, system_durability.name), *rest)
 
 
 def effective_value(system: SystemSummary, name: str) -> str | None:
@@ -160,11 +162,11 @@ def effective_value(system: SystemSummary, name: str) -> str | None:
     return _together(_variable(instance, name) for instance in instances)
 
 
-def _differs(name: str, one: str, other: str) -> bool:
-    sizes = (parse_whole(one), parse_whole(other)) if name == _BUFFER_POOL else (None, None)
+def _differs(name: str, value: str, other: str) -> bool:
+    sizes = (parse_whole(value), parse_whole(other)) if name == _BUFFER_POOL else (None, None)
     if sizes[0] is not None and sizes[1] is not None:
         return abs(sizes[0] - sizes[1]) > _SIZE_TOLERANCE * max(sizes[0], sizes[1])
-    return switch_spelling(one) != switch_spelling(other)
+    return switch_spelling(value) != switch_spelling(other)
 
 
 def _variable(instance: InstanceFacts, factor: str) -> str | None:
@@ -177,8 +179,8 @@ def _variable_name(factor: str) -> str:
 
 def _together(values: Iterable[str | None]) -> str | None:
     """The value of all instances; all their values where they disagree, None where one is not known."""
-    found = dict.fromkeys(values)
-    return None if None in found or not found else " | ".join(one for one in found if one is not None)
+    distinct = dict.fromkeys(values)
+    return None if None in distinct or not distinct else " | ".join(value for value in distinct if value is not None)
 
 
 PLAIN = "none"
@@ -215,11 +217,11 @@ def _between(systems: Sequence[SystemSummary]) -> Iterator[Doubt]:
     ways: dict[str, list[str]] = {}
     for system in systems:
         ways.setdefault(next(iter(system.encryptions)), []).append(system.name)
-    doubted = {one.name for pair in combinations(systems, 2) if _is_doubt(*pair) for one in pair}
-    told = tuple((way, *names) for way, names in ways.items())
+    doubted = {system.name for pair in combinations(systems, 2) if _is_doubt(*pair) for system in pair}
+    systems_by_way = tuple((way, *names) for way, names in ways.items())
     for system in systems:
         if system.name in doubted:
-            yield Place(system.name).doubt(EncryptionBetween(ways=told), 1.0)
+            yield Place(system.name).doubt(EncryptionBetween(ways=systems_by_way), 1.0)
 
 
 def _is_doubt(system_summary: SystemSummary, other: SystemSummary) -> bool:

@@ -142,17 +142,17 @@ def _interpolated(low: Point, high: Point, connections: int) -> Point:
 
 
 def _bounds(low: Point, high: Point, share: float) -> Bounds | None:
-    one, other = low.throughput_tps.bounds, high.throughput_tps.bounds
-    if one is None or other is None:
+    low_bounds, high_bounds = low.throughput_tps.bounds, high.throughput_tps.bounds
+    if low_bounds is None or high_bounds is None:
         return None
-    bases = {one.basis, other.basis}
-    methods = " and ".join(dict.fromkeys((one.method, other.method)))
+    bases = {low_bounds.basis, high_bounds.basis}
+    methods = " and ".join(dict.fromkeys((low_bounds.method, high_bounds.method)))
     return Bounds(
-        low=one.low + share * (other.low - one.low),
-        high=one.high + share * (other.high - one.high),
-        confidence=min(one.confidence, other.confidence),
+        low=low_bounds.low + share * (high_bounds.low - low_bounds.low),
+        high=low_bounds.high + share * (high_bounds.high - low_bounds.high),
+        confidence=min(low_bounds.confidence, high_bounds.confidence),
         basis=SpreadKind.WITHIN_RUN if SpreadKind.WITHIN_RUN in bases else bases.pop() if len(bases) == 1 else None,
-        degrees=min(one.degrees, other.degrees) if one.degrees and other.degrees else None,
+        degrees=min(low_bounds.degrees, high_bounds.degrees) if low_bounds.degrees and high_bounds.degrees else None,
         method=f"interpolated between {low.level.connections} and {high.level.connections} connections: {methods}",
     )
 
@@ -227,14 +227,16 @@ def within_objective(
     """
     if objective_ms_p99 is None:
         return
-    told = [(curve, best_within(curve, objective_ms_p99)) for curve in curves]
-    if len(told) > 1 and all(best is None and _unknown(curve, objective_ms_p99) is None for curve, best in told):
-        yield _missed_by_all([curve for curve, _ in told], objective_ms_p99)
+    best_points = [(curve, best_within(curve, objective_ms_p99)) for curve in curves]
+    if len(best_points) > 1 and all(
+        best is None and _unknown(curve, objective_ms_p99) is None for curve, best in best_points
+    ):
+        yield _missed_by_all([curve for curve, _ in best_points], objective_ms_p99)
         return
     if only_best:
-        told = [(curve, best) for curve, best in told if best is not None]
-        told = sorted(told, key=lambda one: -one[1].throughput_tps.value if one[1] else 0.0)[:1]
-    for curve, best in told:
+        best_points = [(curve, best) for curve, best in best_points if best is not None]
+        best_points = sorted(best_points, key=lambda pair: -pair[1].throughput_tps.value if pair[1] else 0.0)[:1]
+    for curve, best in best_points:
         yield found(
             "within-objective",
             system=curve.system,
@@ -256,7 +258,7 @@ def _missed_by_all(curves: Sequence[Curve], objective_ms_p99: float) -> Finding:
         for system, point in points
         if point.response_p99_ms is not None and point.response_p99_ms > objective_ms_p99
     ]
-    lowest_ms, system, level = min(known, key=lambda one: one[0], default=(None, None, None))
+    lowest_ms, system, level = min(known, key=lambda candidate: candidate[0], default=(None, None, None))
     return found(
         "objective-missed",
         system=system,

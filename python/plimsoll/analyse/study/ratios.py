@@ -45,17 +45,17 @@ def ratio_of(system: MeanThroughput, base: MeanThroughput) -> Estimate | None:
     """One mean throughput over another, with bounds where both have a spread; None where one is zero."""
     if system.value_tps <= 0 or base.value_tps <= 0:
         return None
-    found = log_ratio(system, base)
-    if found is not None:
-        return found.estimate()
+    ratio = log_ratio(system, base)
+    if ratio is not None:
+        return ratio.estimate()
     return Estimate(value=system.value_tps / base.value_tps, trial_count=min(system.trial_count, base.trial_count))
 
 
 def log_ratio(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
     """The logarithm of the ratio of two means; None where one of them has no spread."""
     if compared_blocks(base.cell, system.cell) is not None:
-        found = ratio_of_blocks(system, base)
-        return None if found is None else _known(found, system, base)
+        ratio = ratio_of_blocks(system, base)
+        return None if ratio is None else _known(ratio, system, base)
     if system.spread is None or base.spread is None:
         return None
     if not (system.spread.seen_between_runs and base.spread.seen_between_runs):
@@ -67,35 +67,35 @@ def log_ratio(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
 
 def _in_common(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
     """By the repetitions that both have; None where there are none, or where they share nothing else."""
-    one, other = system.table, base.table
-    if one is None or other is None or not (one.in_blocks and other.in_blocks):
+    system_table, base_table = system.table, base.table
+    if system_table is None or base_table is None or not (system_table.in_blocks and base_table.in_blocks):
         return None
     if system.cell.setting is None or system.cell.setting != base.cell.setting:
         return None
     same_system = system.cell.system == base.cell.system
     if same_system and system.cell.level == base.cell.level:
         return None
-    own = _differences(one, other, (system.cell.system, base.cell.system))
-    if own.size == 0:
+    differences = _differences(system_table, base_table, (system.cell.system, base.cell.system))
+    if differences.size == 0:
         return None
-    if one is other:
-        variance, method = _of_systems(one, (system.cell.system, base.cell.system), own.size)
+    if system_table is base_table:
+        variance, method = _of_systems(system_table, (system.cell.system, base.cell.system), differences.size)
     elif same_system:
-        variance, method = _of_levels(one, other, system.cell.system, own.size)
+        variance, method = _of_levels(system_table, base_table, system.cell.system, differences.size)
     else:
-        variance, method = _own(own), "paired t on logarithms"
+        variance, method = _own(differences), "paired t on logarithms"
     if variance is None:
         return None
     degrees = f"{variance.degrees:.3g} degree{'' if variance.degrees == 1 else 's'} of freedom"
-    found = LogRatio(
-        value=float(own.mean()),
+    ratio = LogRatio(
+        value=float(differences.mean()),
         variance=variance,
-        repetitions=own.size,
+        repetitions=differences.size,
         basis=SpreadKind.REPETITIONS,
-        method=f"{method}, {own.size} repetitions ({degrees})",
-        power_degrees=moderated_power_degrees(variance.degrees, own.size),
+        method=f"{method}, {differences.size} repetitions ({degrees})",
+        power_degrees=moderated_power_degrees(variance.degrees, differences.size),
     )
-    return _known(found, system, base)
+    return _known(ratio, system, base)
 
 
 def _of_systems(table: LevelTable, systems: tuple[str, str], count: int) -> tuple[MeanVariance | None, str]:
@@ -108,7 +108,7 @@ def _of_systems(table: LevelTable, systems: tuple[str, str], count: int) -> tupl
 
 def _difference(parts: Sequence[tuple[MeanVariance, int]], most_degrees: float) -> MeanVariance:
     """Of two means, from the variance of one repetition and the number of repetitions of each."""
-    both = welch([(one.variance / count, one.degrees) for one, count in parts])
+    both = welch([(variance.variance / count, variance.degrees) for variance, count in parts])
     return MeanVariance(both.variance, min(both.degrees, most_degrees))
 
 
@@ -126,17 +126,19 @@ def _of_levels(level_table: LevelTable, other: LevelTable, system: str, count: i
     return None if variance is None else MeanVariance(variance.variance / count, variance.degrees), method
 
 
-def _own(n_d_array: NDArray[np.float64]) -> MeanVariance | None:
+def _own(differences: NDArray[np.float64]) -> MeanVariance | None:
     return (
-        None if n_d_array.size < 2 else MeanVariance(float(n_d_array.var(ddof=1)) / n_d_array.size, n_d_array.size - 1)
+        None
+        if differences.size < 2
+        else MeanVariance(float(differences.var(ddof=1)) / differences.size, differences.size - 1)
     )
 
 
 def _differences(level_table: LevelTable, other: LevelTable, systems: tuple[str, str]) -> NDArray[np.float64]:
     """Logarithms of a row of one table less those of a row of the other, by the repetitions that both have."""
     columns, others = level_table.common(other)
-    found: NDArray[np.float64] = level_table.row(systems[0])[columns] - other.row(systems[1])[others]
-    return found[np.isfinite(found)]
+    differences: NDArray[np.float64] = level_table.row(systems[0])[columns] - other.row(systems[1])[others]
+    return differences[np.isfinite(differences)]
 
 
 def _of_one_way(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
@@ -145,18 +147,18 @@ def _of_one_way(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None
     if table is None or table is not base.table or table.in_blocks or system.cell is base.cell:
         return None
     pool = table.of_one_trial
-    parts = [(table.trial_of.get(one.cell.system), one.trial_count) for one in (system, base)]
+    parts = [(table.trial_of.get(mean.cell.system), mean.trial_count) for mean in (system, base)]
     if pool is None:
         return None
     variance = _difference([(part, count) for part, count in parts if part is not None], pool.degrees)
-    found = LogRatio(
+    ratio = LogRatio(
         value=math.log(system.value_tps / base.value_tps),
         variance=variance,
         repetitions=min(system.trial_count, base.trial_count),
         basis=SpreadKind.REPETITIONS,
         method=f"t on logarithms, moderated spread of repetitions ({variance.degrees:.3g} degrees of freedom)",
     )
-    return _known(found, system, base)
+    return _known(ratio, system, base)
 
 
 def _welch(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
@@ -168,7 +170,7 @@ def _apart(system: MeanThroughput, base: MeanThroughput, basis: SpreadKind | Non
     assert base.spread is not None, "checked by the caller"
     if basis is None and system.spread.kind is base.spread.kind:
         basis = system.spread.kind
-    parts = [(one.of_mean.variance, one.of_mean.degrees) for one in (system.spread, base.spread)]
+    parts = [(spread.of_mean.variance, spread.of_mean.degrees) for spread in (system.spread, base.spread)]
     return LogRatio(
         value=math.log(system.value_tps / base.value_tps),
         variance=welch(parts),
@@ -178,16 +180,18 @@ def _apart(system: MeanThroughput, base: MeanThroughput, basis: SpreadKind | Non
     )
 
 
-def _known(found: LogRatio, *of: MeanThroughput) -> LogRatio | None:
+def _known(ratio: LogRatio, *of: MeanThroughput) -> LogRatio | None:
     """With the spread within the runs where that is the larger one; None where nothing differed at all."""
-    inside = [one.cell.inside for one in of]
-    known = [(one.variance, one.degrees) for one in inside if one is not None and one.variance > 0.0]
+    inside = [mean.cell.inside for mean in of]
+    known = [
+        (variance.variance, variance.degrees) for variance in inside if variance is not None and variance.variance > 0.0
+    ]
     if len(known) == len(inside):
         within = welch(known)
-        if within.half_width() > found.variance.half_width():
-            method = f"{found.method}; widened to the spread within the runs"
-            return replace(found, variance=within, method=method)
-    return found if found.variance.variance > NO_SPREAD else None
+        if within.half_width() > ratio.variance.half_width():
+            method = f"{ratio.method}; widened to the spread within the runs"
+            return replace(ratio, variance=within, method=method)
+    return ratio if ratio.variance.variance > NO_SPREAD else None
 
 
 BLOCKS_NEEDED = 2
@@ -200,8 +204,8 @@ def blocks_of(trials: Iterable[TrialRecord]) -> Mapping[str, int]:
     It follows from when trials began, whatever was planned.
     """
     in_time = sorted((trial for trial in trials if trial.system.environment is not None), key=began_unix_s)
-    stretches = itertools.groupby(in_time, key=lambda itertool: itertool.system.environment)
-    return {one.trial_id: number for number, (_, own) in enumerate(stretches) for one in own}
+    stretches = itertools.groupby(in_time, key=lambda trial: trial.system.environment)
+    return {trial.trial_id: number for number, (_, stretch) in enumerate(stretches) for trial in stretch}
 
 
 def compared_blocks(base: Repeated, system: Repeated) -> EnvironmentBlocks | None:
@@ -215,7 +219,7 @@ def compared_blocks(base: Repeated, system: Repeated) -> EnvironmentBlocks | Non
 
 def ratio_of_blocks(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
     """The logarithm of the ratio of two means of different environments; None with a single block of either."""
-    figures = [_by_block(one.cell) for one in (system, base)]
+    figures = [_by_block(mean.cell) for mean in (system, base)]
     counts = [len(figure) for figure in figures]
     if min(counts) < BLOCKS_NEEDED:
         return None

@@ -115,7 +115,7 @@ def values_of_cells(
     asked: Sequence[Question], cells: Mapping[CellKey, RepetitionsTps]
 ) -> dict[Question, RepetitionValues]:
     """The values of systems that ran one after the other."""
-    return {one: _of_cells(one, cells) for one in asked}
+    return {question: _of_cells(question, cells) for question in asked}
 
 
 def interim(values: Values, *, equal_within: float) -> tuple[Interim, ...]:
@@ -126,7 +126,9 @@ def interim(values: Values, *, equal_within: float) -> tuple[Interim, ...]:
         equal_within: Share within which two systems count as equal.
     """
     alpha, margin, common = _alpha(values), math.log1p(equal_within), common_repetitions(values)
-    return tuple(_interim(one, [value[index] for index in common], alpha, margin) for one, value in values.items())
+    return tuple(
+        _interim(question, [value[index] for index in common], alpha, margin) for question, value in values.items()
+    )
 
 
 def decided_after(values: Values, *, equal_within: float) -> int | None:
@@ -138,8 +140,8 @@ def decided_after(values: Values, *, equal_within: float) -> int | None:
     for count in range(REPETITIONS_MIN, len(common) + 1):
         looked_at = common[:count]
         if all(
-            _is_decided(one, anytime_interval([value[index] for index in looked_at], alpha), margin)
-            for one, value in values.items()
+            _is_decided(question, anytime_interval([value[index] for index in looked_at], alpha), margin)
+            for question, value in values.items()
         ):
             return looked_at[-1] + 1
     return None
@@ -156,7 +158,11 @@ def log_ratios(base: RepetitionsTps, system: RepetitionsTps) -> dict[int, float]
     A repetition in which one of them completed nothing has none.
     """
     common = sorted(base.keys() & system.keys())
-    return {one: math.log(system[one] / base[one]) for one in common if base[one] > 0 and system[one] > 0}
+    return {
+        repetition: math.log(system[repetition] / base[repetition])
+        for repetition in common
+        if base[repetition] > 0 and system[repetition] > 0
+    }
 
 
 def _of_cells(question: Question, cells: Mapping[CellKey, RepetitionsTps]) -> dict[int, float]:

@@ -34,19 +34,22 @@ def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary
     """One summary for each workload, in the order of their first trials."""
     trials = list(trials)
     first = {trial.trial.workload.name: trial.trial.workload for trial in reversed(trials)}
-    own = {name: [trial for trial in trials if trial.trial.workload.name == name] for name in first}
+    trials_by_workload = {name: [trial for trial in trials if trial.trial.workload.name == name] for name in first}
     return tuple(
         WorkloadSummary(
-            name=one.name,
-            kind=one.kind,
-            rate_unit=one.rate_unit,
-            options=_options_told(one),
-            working_set=one.working_set,
-            types=shares_of((trial.types for trial in own[one.name]), beside=beside(own[one.name])),
-            deviations=tpcc_deviations(own[one.name]),
-            learned=learned_from(one),
+            name=workload.name,
+            kind=workload.kind,
+            rate_unit=workload.rate_unit,
+            options=_options_told(workload),
+            working_set=workload.working_set,
+            types=shares_of(
+                (trial.types for trial in trials_by_workload[workload.name]),
+                beside=beside(trials_by_workload[workload.name]),
+            ),
+            deviations=tpcc_deviations(trials_by_workload[workload.name]),
+            learned=learned_from(workload),
         )
-        for one in reversed(first.values())
+        for workload in reversed(first.values())
     )
 
 
@@ -98,13 +101,13 @@ def _options_told(workload: WorkloadRecord) -> dict[str, str]:
         usual = {**usual, "k_distribution": workload.options.get("distribution")}
     elif workload.kind == TPCC:
         usual = TpccSpec().options()
-    told = {
+    options = {
         name: value
         for name, value in workload.options.items()
         if name in _ALWAYS_TOLD or name not in usual or value != usual[name]
     }
-    told.pop("definition", None)  # a whole file
-    return {name: option_text(value) for name, value in told.items()}
+    options.pop("definition", None)  # a whole file
+    return {name: option_text(value) for name, value in options.items()}
 
 
 def option_text(value: object) -> str:

@@ -116,11 +116,11 @@ class Repeated:
     @property
     def inside(self) -> MeanVariance | None:
         """Relative variance of the mean as it follows from the seconds within the runs; None where one is unknown."""
-        known = [one for one in self.within if one is not None]
+        known = [run for run in self.within if run is not None]
         if len(known) < len(self.within):
             return None
-        variance = sum(one.variance for one in known) / len(known) ** 2
-        return MeanVariance(variance, sum(one.degrees for one in known))
+        variance = sum(run.variance for run in known) / len(known) ** 2
+        return MeanVariance(variance, sum(run.degrees for run in known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,9 +261,11 @@ def _between(cell: Repeated, table: LevelTable) -> Spread | None:
     repeated_count = int((table.counts > 1).sum())
     if repeated_count == 1 and cell.degrees > 0:
         return Spread(variance, SpreadKind.REPETITIONS, f"t on logarithms, {count} repetitions ({degrees})")
-    own = "spread of its own repetitions, moderated by that of" if cell.degrees > 0 else "spread of repetitions of"
+    spread_text = (
+        "spread of its own repetitions, moderated by that of" if cell.degrees > 0 else "spread of repetitions of"
+    )
     systems = f"{repeated_count} system{'s' if repeated_count > 1 else ''} at the same level that were measured alike"
-    return Spread(variance, SpreadKind.POOLED, f"t on logarithms, {own} {systems} ({degrees})")
+    return Spread(variance, SpreadKind.POOLED, f"t on logarithms, {spread_text} {systems} ({degrees})")
 
 
 def _inside(cell: Repeated) -> Spread | None:

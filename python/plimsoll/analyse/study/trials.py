@@ -23,12 +23,12 @@ _P99 = 0.99
 
 def measured_trials(cells: Iterable[MeasuredCell], curves: Sequence[Curve]) -> tuple[MeasuredTrial, ...]:
     """Every trial of every cell, in the order in which curves show them."""
-    found = {(cell.system, cell.workload, cell.level.order): cell for cell in cells}
+    cells_by_place = {(cell.system, cell.workload, cell.level.order): cell for cell in cells}
     places = [(curve.system, curve.workload, cell.level.order) for curve in curves for cell in curve.cells]
     return tuple(
         _measured(trial, cell.level)
-        for cell in (found[place] for place in places)
-        for trial in sorted(cell.trials, key=lambda one: one.trial.repetition)
+        for cell in (cells_by_place[place] for place in places)
+        for trial in sorted(cell.trials, key=lambda trial: trial.trial.repetition)
     )
 
 
@@ -77,12 +77,12 @@ def _response_ms_p99(trial_summary: TrialSummary) -> float | None:
 
 def long_trials(cells: Iterable[MeasuredCell], curves: Sequence[Curve]) -> tuple[LongTrial, ...]:
     """Every long trial of the curves, in their order."""
-    found = {(cell.system, cell.workload, cell.level.order): cell for cell in cells}
+    cells_by_place = {(cell.system, cell.workload, cell.level.order): cell for cell in cells}
     places = [(curve.system, curve.workload, cell.level.order) for curve in curves for cell in curve.cells]
     return tuple(
         _long_trial(trial.trial, trial.steps)
-        for cell in (found[place] for place in places)
-        for trial in sorted(cell.trials, key=lambda one: one.trial.repetition)
+        for cell in (cells_by_place[place] for place in places)
+        for trial in sorted(cell.trials, key=lambda trial: trial.trial.repetition)
         if trial.steps is not None
     )
 
@@ -108,10 +108,10 @@ LISTED_MAX = 100
 
 def longest_outages(trials: Sequence[TrialSummary]) -> tuple[tuple[TrialOutage, ...], int]:
     """The longest outages, in the order of their trials, and how many there were."""
-    found = [_placed(trial, outage) for trial in trials for outage in trial.outcome.outages]
-    order = sorted(range(len(found)), key=lambda place: -found[place].length_s)[:LISTED_MAX]
+    outages = [_placed(trial, outage) for trial in trials for outage in trial.outcome.outages]
+    order = sorted(range(len(outages)), key=lambda place: -outages[place].length_s)[:LISTED_MAX]
     count = sum(trial.outcome.outages_count for trial in trials)
-    return tuple(found[place] for place in sorted(order)), count
+    return tuple(outages[place] for place in sorted(order)), count
 
 
 def _placed(trial: TrialSummary, outage_record: OutageRecord) -> TrialOutage:
@@ -154,10 +154,10 @@ def _summary(system: str, workload: str, states: Sequence[DataState]) -> DataSum
         workload=workload,
         trials_count=len(states),
         ways=dict(Counter(reset.way for reset in resets)),
-        reset_s_median=_median(one.duration_s for one in put_back),
-        other_s_median=_median(one.other_s for one in put_back),
-        size_bytes=max((one.size_bytes for one in put_back if one.size_bytes is not None), default=None),
-        cloned_bytes=max((one.cloned_bytes for one in put_back), default=0),
+        reset_s_median=_median(reset.duration_s for reset in put_back),
+        other_s_median=_median(reset.other_s for reset in put_back),
+        size_bytes=max((reset.size_bytes for reset in put_back if reset.size_bytes is not None), default=None),
+        cloned_bytes=max((reset.cloned_bytes for reset in put_back), default=0),
         is_aged=any(reset.is_aged for reset in resets),
         rows_ratio=_largest(_change(state.rows_before, state.rows_after) for state in states),
         bytes_ratio=_largest(_change(state.bytes_before, state.bytes_after) for state in states),

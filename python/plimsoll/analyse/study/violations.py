@@ -132,10 +132,10 @@ def _judge_share(over: Series, ended: Series, allowed_ratio: float, *, least_dis
 
 def _dispersion(over: Series, ended: Series) -> float:
     """Variance of the number of violations over that number; 0 where there are none, or too few seconds to see it."""
-    found = variance_of_mean(over - _ratio(over, ended) * ended)
-    if found is None or not over.any():
+    variance = variance_of_mean(over - _ratio(over, ended) * ended)
+    if variance is None or not over.any():
         return 0.0
-    return over.size**2 * found.variance / float(over.sum())
+    return over.size**2 * variance.variance / float(over.sum())
 
 
 def arrivals_of(
@@ -190,16 +190,16 @@ def late_in_flight(histograms: pl.DataFrame, *, first: int, last: int, limit_ms:
 
 def _late(rows: pl.DataFrame, measure: str, first: int, size: int, limit_ms: float) -> Series:
     """How many of one measure took longer than the limit, in each second."""
-    found = np.zeros(size)
+    late_counts = np.zeros(size)
     bucket = int(bucket_of_ns(np.array([round(limit_ms * 1e6)]))[0])
-    own = rows.filter((pl.col("measure") == measure) & (pl.col("buckets").list.len() > 0))
-    if own.is_empty():
-        return found
-    lengths = own["buckets"].list.len().to_numpy()
-    place = np.repeat(own["interval"].to_numpy().astype(np.int64) - first, lengths)
-    is_late = own["buckets"].explode().to_numpy() > bucket
-    np.add.at(found, place[is_late], own["counts"].explode().to_numpy().astype(np.float64)[is_late])
-    return found
+    measure_rows = rows.filter((pl.col("measure") == measure) & (pl.col("buckets").list.len() > 0))
+    if measure_rows.is_empty():
+        return late_counts
+    lengths = measure_rows["buckets"].list.len().to_numpy()
+    place = np.repeat(measure_rows["interval"].to_numpy().astype(np.int64) - first, lengths)
+    is_late = measure_rows["buckets"].explode().to_numpy() > bucket
+    np.add.at(late_counts, place[is_late], measure_rows["counts"].explode().to_numpy().astype(np.float64)[is_late])
+    return late_counts
 
 
 def _ratio(part: Series, whole: Series) -> float:

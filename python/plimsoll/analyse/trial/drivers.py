@@ -110,11 +110,11 @@ def expected_ratios(trial: TrialRecord, driver_count: int) -> list[float]:
     if level.rate_tps is not None or "terminals" in trial.workload.options:
         return [1 / driver_count] * driver_count
     of_instances = spread(level.connections, trial.system.instances)
-    own = [
+    by_driver = [
         sum((connections - index + driver_count - 1) // driver_count for connections in of_instances)
         for index in range(driver_count)
     ]
-    return [connections / level.connections for connections in own]
+    return [connections / level.connections for connections in by_driver]
 
 
 def _durations(histograms: pl.DataFrame | None, name: str, counts: WindowCounts) -> dict[str, SparseHistogram]:
@@ -128,8 +128,12 @@ def _durations(histograms: pl.DataFrame | None, name: str, counts: WindowCounts)
 def _waits(samples: Samples | None, name: str) -> float | None:
     if samples is None:
         return None
-    found = [one for one in samples.sums if (one.source, one.metric) == ("engine", "run_delay_s_per_s")]
-    return next((one.total / one.size for one in found if one.driver == name), None)
+    run_delays = [
+        metric_sum
+        for metric_sum in samples.sums
+        if (metric_sum.source, metric_sum.metric) == ("engine", "run_delay_s_per_s")
+    ]
+    return next((metric_sum.total / metric_sum.size for metric_sum in run_delays if metric_sum.driver == name), None)
 
 
 def _figures(

@@ -83,15 +83,15 @@ def merge_window(rows: DurationRows, *, first: int, last: int) -> dict[str, Spar
         last: The last one.
     """
     ended = rows.is_of(MEASURES)
-    found = _merged(rows, ended & rows.is_within(first, last))
+    merged = _merged(rows, ended & rows.is_within(first, last))
     began, lasting = (_merged(rows, ~ended & (rows.intervals == interval)) for interval in (first - 1, last))
     for name in MEASURES:
         measure = IN_FLIGHT + name
-        if name in found or measure in lasting:
-            found[name] = replace(
-                found.get(name, NOTHING), in_flight=lasting.get(measure), in_flight_before=began.get(measure)
+        if name in merged or measure in lasting:
+            merged[name] = replace(
+                merged.get(name, NOTHING), in_flight=lasting.get(measure), in_flight_before=began.get(measure)
             )
-    return found
+    return merged
 
 
 def merge_measure(rows: DurationRows, measure: str, among: Mask) -> SparseHistogram | None:
@@ -157,8 +157,8 @@ class DurationRows:
 
     def is_within(self, first: int, last: int) -> Mask:
         """Which rows are of the intervals from one to another, both included."""
-        found: Mask = (self.intervals >= first) & (self.intervals <= last)
-        return found
+        mask: Mask = (self.intervals >= first) & (self.intervals <= last)
+        return mask
 
     def only(self, wanted: Mask) -> DurationRows:
         """Some of the rows."""

@@ -67,19 +67,19 @@ def instances_tps(measured: pl.DataFrame, environment: Environment, duration_s: 
     return {name: counted.get(name, 0) / duration_s for name in names}
 
 
-def lag_of(found: Mapping[str, float], level: Level, duration_s: float) -> Lag | None:
+def lag_of(tps_by_instance: Mapping[str, float], level: Level, duration_s: float) -> Lag | None:
     """The instance that lags most; None when none does.
 
     Args:
-        found: Transactions per second by instance.
+        tps_by_instance: Transactions per second by instance.
         level: What was offered.
         duration_s: Length of the window, seconds.
     """
-    shares = parts(level, len(found))
-    whole = sum(found.values())
+    shares = parts(level, len(tps_by_instance))
+    whole = sum(tps_by_instance.values())
     lags = [
         Lag(instance=name, throughput_tps=tps, expected_tps=whole * part)
-        for (name, tps), part in zip(found.items(), shares, strict=True)
+        for (name, tps), part in zip(tps_by_instance.items(), shares, strict=True)
         if whole * part * duration_s >= COMPLETED_NEEDED and tps < LAG_RATIO * whole * part
     ]
     return min(lags, key=lambda lag: lag.throughput_tps / lag.expected_tps, default=None)
@@ -122,27 +122,30 @@ class Skew:
     factor: float
 
 
-def skew_of(found: Mapping[str, float], level: Level, duration_s: float) -> Skew | None:
+def skew_of(tps_by_instance: Mapping[str, float], level: Level, duration_s: float) -> Skew | None:
     """The skew between instances, where it is too large to be chance; None otherwise.
 
     Args:
-        found: Transactions per second by instance.
+        tps_by_instance: Transactions per second by instance.
         level: What was offered.
         duration_s: Length of the window, seconds.
     """
-    if len(found) < 2 or min(found.values()) <= 0:
+    if len(tps_by_instance) < 2 or min(tps_by_instance.values()) <= 0:
         return None
-    rates = {name: tps / part for (name, tps), part in zip(found.items(), parts(level, len(found)), strict=True)}
+    rates = {
+        name: tps / part
+        for (name, tps), part in zip(tps_by_instance.items(), parts(level, len(tps_by_instance)), strict=True)
+    }
     fastest, slowest = max(rates, key=rates.__getitem__), min(rates, key=rates.__getitem__)
-    error = math.sqrt(sum(1 / (found[name] * duration_s) for name in (fastest, slowest)))
+    error = math.sqrt(sum(1 / (tps_by_instance[name] * duration_s) for name in (fastest, slowest)))
     factor = rates[fastest] / rates[slowest]
     if math.log(factor) - _ERRORS * error <= math.log(SKEW_FACTOR_MAX):
         return None
     return Skew(
         fastest=fastest,
         slowest=slowest,
-        fastest_tps=found[fastest],
-        slowest_tps=found[slowest],
+        fastest_tps=tps_by_instance[fastest],
+        slowest_tps=tps_by_instance[slowest],
         factor=factor,
     )
 

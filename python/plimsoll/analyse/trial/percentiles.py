@@ -52,17 +52,17 @@ def durations(histogram: SparseHistogram | None) -> Durations:
     """Percentiles, mean and maximum in milliseconds; all None without transactions."""
     if histogram is None or (histogram.total == 0 and histogram.in_flight is None):
         return Durations()
-    found = statistics(histogram, _PERCENTILES)
+    by_name = statistics(histogram, _PERCENTILES)
     return Durations(
-        **{name: one.ms for name, one in found.items()},
-        lower_bounds=tuple(name for name, one in found.items() if one.is_lower_bound),
+        **{name: statistic.ms for name, statistic in by_name.items()},
+        lower_bounds=tuple(name for name, statistic in by_name.items() if statistic.is_lower_bound),
     )
 
 
 def percentile_ms(histogram: SparseHistogram, share: float) -> float | None:
     """The duration that `share` (0..1) of the transactions did not exceed; None when none lies beyond it."""
-    found = percentile(histogram, share)
-    return None if found is None else found.ms
+    statistic = percentile(histogram, share)
+    return None if statistic is None else statistic.ms
 
 
 Run = tuple[SparseHistogram | None, Mapping[str, float]]
@@ -81,12 +81,12 @@ def durations_of_runs(runs: Sequence[Run]) -> Durations:
     each = [_stated(stated) if histogram is None else durations(histogram) for histogram, stated in runs]
     if len(each) == 1:
         return each[0]
-    means = [one.mean for one in each if one.mean is not None]
+    means = [times.mean for times in each if times.mean is not None]
     return Durations(
         mean=sum(means) / len(means) if means else None,
-        max=max((one.max for one in each if one.max is not None), default=None),
+        max=max((times.max for times in each if times.max is not None), default=None),
         single_runs=_single_runs(each),
-        lower_bounds=tuple(dict.fromkeys(name for one in each for name in one.lower_bounds)),
+        lower_bounds=tuple(dict.fromkeys(name for times in each for name in times.lower_bounds)),
     )
 
 
@@ -95,7 +95,9 @@ def _stated(stated: Mapping[str, float]) -> Durations:
 
 
 def _single_runs(each: Sequence[Durations]) -> dict[str, tuple[float, ...]]:
-    known = {name: tuple(v for one in each if (v := getattr(one, name)) is not None) for name in _PERCENTILES}
+    known = {
+        name: tuple(value for times in each if (value := getattr(times, name)) is not None) for name in _PERCENTILES
+    }
     return {name: values for name, values in known.items() if values}
 
 
@@ -141,18 +143,20 @@ def statistics(histogram: SparseHistogram, shares: Mapping[str, float]) -> dict[
         histogram: Of one measure.
         shares: Each 0..1, rising, by name.
     """
-    found: dict[str, Statistic] = {}
+    by_name: dict[str, Statistic] = {}
     least = Statistic(0.0)
     for name, share in shares.items():
-        one = percentile(histogram, share)
-        if one is not None and histogram.in_flight is not None and least.is_lower_bound:
-            one = _with_ages(histogram, histogram.in_flight, share)
-        if one is not None:
-            least = found[name] = Statistic(max(one.ms, least.ms), one.is_lower_bound or least.is_lower_bound)
+        statistic = percentile(histogram, share)
+        if statistic is not None and histogram.in_flight is not None and least.is_lower_bound:
+            statistic = _with_ages(histogram, histogram.in_flight, share)
+        if statistic is not None:
+            least = by_name[name] = Statistic(
+                max(statistic.ms, least.ms), statistic.is_lower_bound or least.is_lower_bound
+            )
     oldest_ns = 0 if histogram.in_flight is None else histogram.in_flight.max_ns
     longest = Statistic(max(histogram.max_ns, oldest_ns) / _NS_PER_MS, oldest_ns > histogram.max_ns)
-    found["max"] = Statistic(longest.ms, longest.is_lower_bound or least.is_lower_bound)
-    return found | {"mean": _mean(histogram, is_lower_bound=least.is_lower_bound)}
+    by_name["max"] = Statistic(longest.ms, longest.is_lower_bound or least.is_lower_bound)
+    return by_name | {"mean": _mean(histogram, is_lower_bound=least.is_lower_bound)}
 
 
 def _mean(histogram: SparseHistogram, *, is_lower_bound: bool) -> Statistic:

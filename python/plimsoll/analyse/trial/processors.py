@@ -86,7 +86,7 @@ def sides_of(environment: Environment) -> Sides:
     is_known = bool(placements) and len(cpus) == len(placements)
     client = environment.client.cpus
     return Sides(
-        server=frozenset(cpu for own in cpus for cpu in own) if is_known else None,
+        server=frozenset(cpu for instance_cpus in cpus for cpu in instance_cpus) if is_known else None,
         client=None if client is None else frozenset(client),
         server_quota=sum(limit or 0.0 for limit in limits) if limits and len(limits) == len(placements) else None,
         cpu_count=environment.host.cpu_threads,
@@ -130,7 +130,7 @@ def cpus_of_sides(sides: Sides) -> CpusOfSides:
     if sides.server is None or sides.client is None or sides.shared is None:
         return {}
     if sides.are_apart:
-        server, client = (format_cpus(tuple(one)) for one in (sides.server, sides.client))
+        server, client = (format_cpus(tuple(cpus)) for cpus in (sides.server, sides.client))
         return {"are_apart": True, "server_cpus": server, "client_cpus": client}
     is_whole = sides.cpu_count is None or min(len(sides.server), len(sides.client)) >= sides.cpu_count
     return {} if is_whole else {"shared_cpus": format_cpus(tuple(sides.shared))}
@@ -154,8 +154,8 @@ def client_of_servers(share: float | None, environment: Environment) -> float | 
         environment: Of a trial whose client ran on the servers' host.
     """
     sides = sides_of(environment)
-    own = _of_own(share, sides.server_processors, sides.cpu_count)
-    return share if own is None else own
+    ratio = _of_own(share, sides.server_processors, sides.cpu_count)
+    return share if ratio is None else ratio
 
 
 def _of_own(share: float | None, processors: float | None, cpu_count: int | None) -> float | None:
@@ -175,7 +175,7 @@ def own_utilisation(sides: Sides, busy: Mapping[int, float], server_cpu_s: float
     if sides.server is not None and sides.server_processors is not None:
         of_cpus = _mean(busy[cpu] for cpu in sides.server if cpu in busy) if len(sides.server) < len(busy) else None
         of_quota = server_cpu_s / sides.server_quota if sides.server_quota and server_cpu_s is not None else None
-        known = [one for one in (of_cpus, of_quota) if one is not None]
+        known = [ratio for ratio in (of_cpus, of_quota) if ratio is not None]
         if known:
             yield SERVER_CPUS, min(max(known), 1.0)
     if sides.client is not None and sides.client_processors is not None:
@@ -207,8 +207,8 @@ def utilisation_by_server(environment: Environment, busy: Mapping[int, float]) -
 
 
 def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return sum(found) / len(found) if found else None
+    known = list(values)
+    return sum(known) / len(known) if known else None
 
 
 _MODES = ("user", "system", "iowait", "idle", "steal")
@@ -231,12 +231,12 @@ def other_ratio(shares: CpuShares, outcome: Outcome, environment: Environment) -
     if any(share is None for share in known):
         return None
     user, system, client, server = (share or 0.0 for share in known)
-    weather, own = outcome.weather, 0.0
+    weather, own_ratio = outcome.weather, 0.0
     if weather is not None and weather.after is not None:
         elapsed_s = max(weather.after.at_unix_s - weather.before.at_unix_s, 1.0)
         cpus = environment.host.cpu_threads or 1
-        own = (weather.after.own_cpu_s - weather.before.own_cpu_s) / elapsed_s / cpus
-    return max(user + system - client - server - own, 0.0)
+        own_ratio = (weather.after.own_cpu_s - weather.before.own_cpu_s) / elapsed_s / cpus
+    return max(user + system - client - server - own_ratio, 0.0)
 
 
 def processor_shares(
@@ -250,16 +250,16 @@ def processor_shares(
         drivers: Those that shared the load, if it was not one engine.
     """
     places: dict[tuple[str, str, str, str], list[MetricSum]] = defaultdict(list)
-    for one in () if samples is None else samples.sums:
-        if (one.source == "host" and one.metric in _HOST_METRICS) or one.source == "process":
-            places[one.driver, one.host, one.source, one.metric].append(one)
+    for metric_sum in () if samples is None else samples.sums:
+        if (metric_sum.source == "host" and metric_sum.metric in _HOST_METRICS) or metric_sum.source == "process":
+            places[metric_sum.driver, metric_sum.host, metric_sum.source, metric_sum.metric].append(metric_sum)
     shares: dict[str, list[float]] = defaultdict(list)
-    for (driver, host, source, metric), place in places.items():
-        if metric == "server_cpu_ratio" and len(place) < len(environment.instances):
+    for (driver, host, source, metric), metric_sums in places.items():
+        if metric == "server_cpu_ratio" and len(metric_sums) < len(environment.instances):
             continue  # of the others nobody knows, and they would pass for something else that ran there
-        value = mean_of_sums(place)
+        value = mean_of_sums(metric_sums)
         if source == "process" and metric in _PROCESS_METRICS:
-            shares[_PROCESS_METRICS[metric]].append(value * len(place))
+            shares[_PROCESS_METRICS[metric]].append(value * len(metric_sums))
         elif metric in _HOST_METRICS and (environment.client.on_server_host or host != driver):
             shares[_HOST_METRICS[metric]].append(value)
     means = {name: sum(values) / len(values) for name, values in shares.items()}
@@ -272,8 +272,8 @@ def _engines_here(samples: Samples | None, drivers: Sequence[DriverRecord]) -> f
     """Processor time of all engines on this machine over that of the first, which is the one that was sampled."""
     here = [driver.name for driver in drivers if driver.is_here]
     used = dict.fromkeys(here, 0.0)
-    for one in () if samples is None else samples.sums:
-        if one.source == "engine" and one.metric in _ENGINE_METRICS and one.driver in used:
-            used[one.driver] += one.total / one.size
+    for metric_sum in () if samples is None else samples.sums:
+        if metric_sum.source == "engine" and metric_sum.metric in _ENGINE_METRICS and metric_sum.driver in used:
+            used[metric_sum.driver] += metric_sum.total / metric_sum.size
     first = used[here[0]] if here else 0.0
     return sum(used.values()) / first if first > 0 else 1.0

@@ -123,31 +123,31 @@ def servers_of(
     writing = _writing_types(tables.intervals)
     rises = replica_rises(tables.samples)
     seen = _seen(tables.replication, counts)
-    found = []
-    for one in order:
-        rows = tables.intervals.filter(pl.col("instance") == one.name)
+    servers = []
+    for instance in order:
+        rows = tables.intervals.filter(pl.col("instance") == instance.name)
         written_tps, read_tps = _committed(rows, writing, counts.duration_s)
-        found.append(
+        servers.append(
             ServerTrial(
-                instance=one.name,
-                role=one.role,
-                host=_host(rows, tables.replication, one.name),
+                instance=instance.name,
+                role=instance.role,
+                host=_host(rows, tables.replication, instance.name),
                 throughput_tps=int(rows["completed"].sum()) / counts.duration_s,
                 written_tps=written_tps,
                 read_tps=read_tps,
-                response=_response(tables.durations, one.name, None),
-                written=_response(tables.durations, one.name, writing),
+                response=_response(tables.durations, instance.name, None),
+                written=_response(tables.durations, instance.name, writing),
                 failed_count=int(rows["failed"].sum()),
-                errors_count=_errors(tables.errors, one.name),
-                outages_s=_outages_s(outcome, one.name),
-                cpu_s_per_s=_cpu_s_per_s(tables.samples, one.name),
-                apply_cpu_s_per_s=rises.get((one.name, APPLY_CPU)) if one.role == REPLICA else None,
-                applied_tps=rises.get((one.name, APPLIED)) if one.role == REPLICA else None,
-                lag=_named(lags.get(one.name), trial.trial_id),
-                seen=seen.get(one.name, {}),
+                errors_count=_errors(tables.errors, instance.name),
+                outages_s=_outages_s(outcome, instance.name),
+                cpu_s_per_s=_cpu_s_per_s(tables.samples, instance.name),
+                apply_cpu_s_per_s=rises.get((instance.name, APPLY_CPU)) if instance.role == REPLICA else None,
+                applied_tps=rises.get((instance.name, APPLIED)) if instance.role == REPLICA else None,
+                lag=_named(lags.get(instance.name), trial.trial_id),
+                seen=seen.get(instance.name, {}),
             )
         )
-    return tuple(found)
+    return tuple(servers)
 
 
 def growing(servers: tuple[ServerTrial, ...]) -> tuple[str, ...]:
@@ -198,15 +198,18 @@ def _errors(errors: pl.DataFrame | None, instance: str) -> int:
 
 def _outages_s(outcome: Outcome, instance: str) -> tuple[float, ...]:
     end_s = None if outcome.account is None else outcome.account.duration_s
-    own = (outage for outage in outcome.outages if outage.instance == instance)
-    return tuple(max((one.to_s if one.to_s is not None else end_s or one.from_s) - one.from_s, 0.0) for one in own)
+    outages = (outage for outage in outcome.outages if outage.instance == instance)
+    return tuple(
+        max((outage.to_s if outage.to_s is not None else end_s or outage.from_s) - outage.from_s, 0.0)
+        for outage in outages
+    )
 
 
 def _cpu_s_per_s(samples: Samples | None, instance: str) -> float | None:
     by_metric: dict[str, list[MetricSum]] = {}
-    for one in () if samples is None else samples.sums:
-        if one.source == "process" and one.instance == instance and one.metric in _CPU:
-            by_metric.setdefault(one.metric, []).append(one)
+    for metric_sum in () if samples is None else samples.sums:
+        if metric_sum.source == "process" and metric_sum.instance == instance and metric_sum.metric in _CPU:
+            by_metric.setdefault(metric_sum.metric, []).append(metric_sum)
     return sum(map(mean_of_sums, by_metric.values())) if by_metric else None
 
 
@@ -283,8 +286,8 @@ def lags_of(replication: pl.DataFrame | None, window: Window | None, interval_s:
         .sort("instance", "interval")
     )
     return {
-        str(name): _series(own, count=last - first + 1, first=first, interval_s=interval_s)
-        for (name,), own in rows.partition_by("instance", as_dict=True, maintain_order=True).items()
+        str(name): _series(replica_rows, count=last - first + 1, first=first, interval_s=interval_s)
+        for (name,), replica_rows in rows.partition_by("instance", as_dict=True, maintain_order=True).items()
     }
 
 
@@ -298,7 +301,7 @@ def _series(rows: pl.DataFrame, *, count: int, first: int, interval_s: float) ->
     block = -(-count // _POINTS_MAX)
     values = np.full(-(-count // block) * block, np.nan)
     values[known["interval"].to_numpy().astype(int) - first] = known["lag_s"].to_numpy()
-    shown = [None if np.isnan(one).all() else float(f"{np.nanmax(one):.4g}") for one in values.reshape(-1, block)]
+    shown = [None if np.isnan(lags).all() else float(f"{np.nanmax(lags):.4g}") for lags in values.reshape(-1, block)]
     return LagSeries(
         state=growth.state,
         largest_s=float(known["lag_s"].max()),  # type: ignore[arg-type]  # a float

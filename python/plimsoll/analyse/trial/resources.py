@@ -111,18 +111,18 @@ def resources_of(samples: Samples | None, environment: Environment) -> Resources
     if samples is None:
         return Resources()
     sums: dict[_Key, list[MetricSum]] = defaultdict(list)
-    for one in samples.sums:
-        if one.source in _SOURCES and not is_of_clients_machine(one, environment):
-            sums[one.source, one.instance, one.metric].append(one)
-    means = {key: mean_of_sums(found) for key, found in sums.items()}
+    for metric_sum in samples.sums:
+        if metric_sum.source in _SOURCES and not is_of_clients_machine(metric_sum, environment):
+            sums[metric_sum.source, metric_sum.instance, metric_sum.metric].append(metric_sum)
+    means = {key: mean_of_sums(metric_sums) for key, metric_sums in sums.items()}
     replicas = [replica.name for replica in replicas_of(environment)]
     of_transactions = _without_appliers(samples, replicas)
     rates = _rates(means) | _counted(of_transactions, means) | _applied(samples)
     busy = _busy(means)
-    own = own_utilisation(sides_of(environment), busy, rates.get("server_cpu_s"))
+    by_side = own_utilisation(sides_of(environment), busy, rates.get("server_cpu_s"))
     utilisation = {
         **dict(_utilisation(means)),
-        **dict(own),
+        **dict(by_side),
         **dict(utilisation_by_server(environment, busy)),
         **dict(link_utilisation(samples.sums, environment)),
     }
@@ -207,13 +207,13 @@ def _utilisation(means: Means) -> Iterator[tuple[str, float]]:
 
 def _busy(means: Means) -> dict[int, float]:
     """Share of time that each CPU of the host was busy."""
-    found = ((_CPU_BUSY.fullmatch(metric), value) for (_, _, metric), value in means.items() if metric[:3] == "cpu")
-    return {int(match[1]): value for match, value in found if match is not None}
+    matches = ((_CPU_BUSY.fullmatch(metric), value) for (_, _, metric), value in means.items() if metric[:3] == "cpu")
+    return {int(match[1]): value for match, value in matches if match is not None}
 
 
 def _operations(samples: Samples, means: Means) -> dict[str, float]:
     """Time of an operation at the device, each second weighed with its operations."""
-    found = {}
+    operation_ms = {}
     for time, count in _PER_OPERATION.items():
         if not any((source, metric) == ("device", time) for source, _, metric in means):
             continue
@@ -221,8 +221,8 @@ def _operations(samples: Samples, means: Means) -> dict[str, float]:
         weighed = [(ms, operations[at]) for at, ms in _at(samples.of(["device"], [time])) if at in operations]
         total = sum(number for _, number in weighed)
         if total > 0:
-            found[time] = sum(ms * number for ms, number in weighed) / total
-    return found
+            operation_ms[time] = sum(ms * number for ms, number in weighed) / total
+    return operation_ms
 
 
 def _at(metrics: Iterable[MetricSamples]) -> Iterator[tuple[tuple[str, float], float]]:
@@ -235,9 +235,9 @@ def _at(metrics: Iterable[MetricSamples]) -> Iterator[tuple[tuple[str, float], f
 def _waiters(samples: Samples, sums: Mapping[_Key, Sequence[MetricSum]]) -> dict[str, float]:
     """Sums over the samples with waiters, over all samples: in the others nobody waited."""
     totals: dict[str, float] = {}
-    for (source, _, metric), found in sums.items():
+    for (source, _, metric), metric_sums in sums.items():
         if source == "waits" and metric.startswith(_WAITERS):
-            totals[metric] = totals.get(metric, 0.0) + sum(one.total for one in found)
+            totals[metric] = totals.get(metric, 0.0) + sum(metric_sum.total for metric_sum in metric_sums)
     if not totals:
         return {}
     times = len({at for metric in samples.metrics if metric.source == "waits" for at in metric.unix_s.tolist()})
@@ -288,13 +288,15 @@ _Machine = tuple[bool, str]
 
 def _by_machine(sums: Iterable[MetricSum], environment: Environment) -> dict[_Machine, dict[str, float]]:
     """Means of the metrics of the network."""
-    found: dict[tuple[_Machine, str], list[MetricSum]] = defaultdict(list)
-    for one in sums:
-        if one.source == "host" and one.metric.startswith("network_"):
-            found[(is_of_clients_machine(one, environment), one.host), one.metric].append(one)
+    grouped: dict[tuple[_Machine, str], list[MetricSum]] = defaultdict(list)
+    for metric_sum in sums:
+        if metric_sum.source == "host" and metric_sum.metric.startswith("network_"):
+            grouped[(is_of_clients_machine(metric_sum, environment), metric_sum.host), metric_sum.metric].append(
+                metric_sum
+            )
     machines: dict[_Machine, dict[str, float]] = defaultdict(dict)
-    for (machine, metric), own in found.items():
-        machines[machine][metric] = mean_of_sums(own)
+    for (machine, metric), metric_sums in grouped.items():
+        machines[machine][metric] = mean_of_sums(metric_sums)
     return machines
 
 
@@ -326,23 +328,23 @@ def waits_of(each: Mapping[str, float]) -> tuple[ServerWait, ...]:
     Args:
         each: The metrics per transaction.
     """
-    found = [
+    waits = [
         ServerWait(event=event, count=each[f"{_WAIT}{event}_count"], ms=ms)
         for event, ms in _timed(each, _WAIT)
         if f"{_WAIT}{event}_count" in each and ms > 0
     ]
-    return tuple(sorted(found, key=lambda one: -one.ms)[:WAITS_MAX])
+    return tuple(sorted(waits, key=lambda wait: -wait.ms)[:WAITS_MAX])
 
 
 def statements_of(each: Mapping[str, float]) -> tuple[ServerStatement, ...]:
     """Statements, those that took longest first. Arguments as for `waits_of`."""
-    found = []
+    statements = []
     for kind, ms in _timed(each, _STATEMENT):
         count = each.get(f"{_STATEMENT}{kind}_count", 0.0)
         if count > 0:
             examined = each.get(f"{_STATEMENT}{kind}_rows_examined_count", 0.0)
-            found.append(ServerStatement(kind=kind, count=count, ms=ms, rows_examined=examined))
-    return tuple(sorted(found, key=lambda one: -one.ms)[:STATEMENTS_MAX])
+            statements.append(ServerStatement(kind=kind, count=count, ms=ms, rows_examined=examined))
+    return tuple(sorted(statements, key=lambda statement: -statement.ms)[:STATEMENTS_MAX])
 
 
 def _timed(each: Mapping[str, float], begin: str) -> Iterable[tuple[str, float]]:

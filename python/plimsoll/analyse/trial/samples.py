@@ -83,7 +83,7 @@ class Samples:
     def without_host(self) -> Samples:
         """The same without those of a whole machine, which systems that take turns share."""
         return Samples(
-            tuple(one for one in self.sums if one.source != "host"),
+            tuple(metric_sum for metric_sum in self.sums if metric_sum.source != "host"),
             tuple(metric for metric in self.metrics if metric.source != "host"),
         )
 
@@ -94,8 +94,12 @@ class Samples:
             metric: Its name.
             source: Only of this source; None for any.
         """
-        found = [one for one in self.sums if one.metric == metric and source in (None, one.source)]
-        return mean_of_sums(found) if found else None
+        sums = [
+            metric_sum
+            for metric_sum in self.sums
+            if metric_sum.metric == metric and source in (None, metric_sum.source)
+        ]
+        return mean_of_sums(sums) if sums else None
 
     def of(self, sources: Collection[str], metrics: Collection[str]) -> list[MetricSamples]:
         """The samples of some metrics."""
@@ -175,7 +179,9 @@ def telemetry_of(table: pl.DataFrame | None, measured: pl.DataFrame, account: En
     if not is_known:
         return Telemetry(metrics)
     sizes = rows["size"].to_list()
-    sums = [MetricSum(*place, *sum_) for place, *sum_ in zip(places, rows["total"], sizes, strict=True) if sum_[1]]
+    sums = [
+        MetricSum(*place, *figures) for place, *figures in zip(places, rows["total"], sizes, strict=True) if figures[1]
+    ]
     inside = (unix_s > from_s) & (unix_s <= to_s)
     return Telemetry(metrics, Samples(tuple(sums), _apart(places, sizes, unix_s[inside], values[inside])))
 
@@ -206,7 +212,7 @@ def samples_of(table: pl.DataFrame | None, measured: pl.DataFrame, account: Engi
 def mean_of_sums(sums: Iterable[MetricSum]) -> float:
     """Mean of all samples together; there must be some."""
     known = list(sums)
-    return sum(one.total for one in known) / sum(one.size for one in known)
+    return sum(metric_sum.total for metric_sum in known) / sum(metric_sum.size for metric_sum in known)
 
 
 _SERVER = {
@@ -324,18 +330,18 @@ def machine_seconds(
     if len(hosts) != 1:
         return None
     (host,) = hosts
-    engines = [one for one in samples.of(["engine"], _CLIENT) if one.driver == host]
-    machine = [one for one in samples.of(["host"], _HOST) if one.host == host]
-    found = {
+    engines = [metric for metric in samples.of(["engine"], _CLIENT) if metric.driver == host]
+    machine = [metric for metric in samples.of(["host"], _HOST) if metric.host == host]
+    by_name = {
         **_by_second(servers, _SERVER, began_unix_s, seconds),
         **_by_second(machine, _HOST, began_unix_s, seconds),
         **_by_second(engines, _CLIENT, began_unix_s, seconds),
     }
     client = {"client_cpu_s", "client_wait_s"} if environment.client.on_server_host or engines else set()
-    if not {"server_cpu_s", "server_wait_s", "idle_ratio", *client} <= found.keys():
+    if not {"server_cpu_s", "server_wait_s", "idle_ratio", *client} <= by_name.keys():
         return None
     if takes_turns:
-        found = {name: np.full(seconds, np.nanmean(one)) for name, one in found.items()}
+        by_name = {name: np.full(seconds, np.nanmean(values)) for name, values in by_name.items()}
     unknown, nothing = np.full(seconds, np.nan), np.zeros(seconds)
     connections, own_share = recording.trial.level.connections, min(counts.duration_s / length_s, 1.0)
     in_service = connections if service is None else service.sum_ns / 1e9 / counts.duration_s
@@ -345,13 +351,13 @@ def machine_seconds(
         cpu_count=cpu_count,
         in_service=(min(in_service, connections) or float(connections)) * own_share,
         throughput_tps=counts.throughput_tps * own_share,
-        server_cpu_s=found["server_cpu_s"],
-        server_wait_s=found["server_wait_s"],
-        client_cpu_s=found.get("client_cpu_s", nothing),
-        client_wait_s=found.get("client_wait_s", nothing),
-        free_ratio=found["idle_ratio"] + found.get("iowait_ratio", nothing),
-        steal_ratio=found.get("steal_ratio", unknown),
-        frequency_hz=found.get("frequency_hz", unknown),
+        server_cpu_s=by_name["server_cpu_s"],
+        server_wait_s=by_name["server_wait_s"],
+        client_cpu_s=by_name.get("client_cpu_s", nothing),
+        client_wait_s=by_name.get("client_wait_s", nothing),
+        free_ratio=by_name["idle_ratio"] + by_name.get("iowait_ratio", nothing),
+        steal_ratio=by_name.get("steal_ratio", unknown),
+        frequency_hz=by_name.get("frequency_hz", unknown),
     )
 
 
@@ -362,9 +368,9 @@ def _by_second(
     places: dict[tuple[str, str, str], list[MetricSamples]] = defaultdict(list)
     for sample in samples:
         places[sample.driver, sample.instance, sample.metric].append(sample)
-    found: dict[str, Series] = {}
-    for (_, _, metric), place in places.items():
-        unix_s, values = joined(place)
+    by_name: dict[str, Series] = {}
+    for (_, _, metric), metrics in places.items():
+        unix_s, values = joined(metrics)
         second = np.ceil(unix_s - began_unix_s - LATE_S).astype(np.int64) - 1
         inside = (second >= 0) & (second < seconds)
         if not inside.any():
@@ -373,8 +379,8 @@ def _by_second(
         sums = np.bincount(second[inside], weights=values[inside], minlength=seconds)
         series = _filled(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
         name = names[metric]
-        found[name] = found[name] + series if name in found else series
-    return found
+        by_name[name] = by_name[name] + series if name in by_name else series
+    return by_name
 
 
 def _filled(values: Series) -> Series:
@@ -394,6 +400,6 @@ APPLY_CPU, APPLIED = "replica_apply_cpu_s", "replica_applied_transactions_count"
 
 def replica_rises(samples: Samples | None) -> dict[tuple[str, str], float]:
     """By server and metric; a counter that fell was started again and is left out."""
-    if samples is None or all(one.source != SOURCE for one in samples.sums):
+    if samples is None or all(metric_sum.source != SOURCE for metric_sum in samples.sums):
         return {}
     return {(instance, metric): per_s for instance, metric, per_s in samples.rates([SOURCE], [APPLY_CPU, APPLIED])}

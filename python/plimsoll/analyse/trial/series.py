@@ -126,8 +126,8 @@ def p99_ms_of_points(
     totals = np.bincount(points, weights=counts, minlength=-(-count // each)).astype(np.int64)
     before = np.cumsum(totals) - totals
     ranks = before + np.ceil(totals * _SHARE).astype(np.int64)
-    found = np.minimum(np.searchsorted(np.cumsum(counts), ranks), keys.size - 1)
-    values = rounded(bucket_middle_ns(keys[found] % BUCKET_COUNT) / 1e6)
+    positions = np.minimum(np.searchsorted(np.cumsum(counts), ranks), keys.size - 1)
+    values = rounded(bucket_middle_ns(keys[positions] % BUCKET_COUNT) / 1e6)
     return tuple(value if total else None for value, total in zip(values.tolist(), totals.tolist(), strict=True))
 
 

@@ -186,14 +186,14 @@ def seen_by_instance(
         count: How many intervals there should be; there may be more.
         interval_s: Usual length of an interval, seconds.
     """
-    found = _added_up(intervals)
+    by_interval = _added_up(intervals)
     under_way = _under_way(durations)
-    size = max(count, 1 + max((interval for _, interval in found), default=-1))
+    size = max(count, 1 + max((interval for _, interval in by_interval), default=-1))
     seen: dict[str, list[SeenInterval]] = {}
-    for instance in sorted({instance for instance, _ in found}):
+    for instance in sorted({instance for instance, _ in by_interval}):
         for interval in range(size):
             usual = (interval * interval_s, (interval + 1) * interval_s, 0)
-            from_s, to_s, completed = found.get((instance, interval), usual)
+            from_s, to_s, completed = by_interval.get((instance, interval), usual)
             oldest_s, in_flight = (None, 0) if under_way is None else under_way.get((instance, interval), (0.0, 0))
             seen.setdefault(instance, []).append(
                 SeenInterval(
@@ -210,12 +210,12 @@ def seen_by_instance(
 
 def _added_up(intervals: pl.DataFrame) -> dict[tuple[str, int], tuple[float, float, int]]:
     """By instance and interval when it began, when it ended, and what completed."""
-    found: dict[tuple[str, int], tuple[float, float, int]] = {}
+    by_interval: dict[tuple[str, int], tuple[float, float, int]] = {}
     columns = (intervals[name].to_list() for name in ("instance", "interval", "from_s", "to_s", "completed"))
     for instance, interval, from_s, to_s, completed in zip(*columns, strict=True):
-        first_s, last_s, others = found.get((instance, interval), (from_s, to_s, 0))
-        found[instance, interval] = min(first_s, from_s), max(last_s, to_s), others + completed
-    return found
+        first_s, last_s, others = by_interval.get((instance, interval), (from_s, to_s, 0))
+        by_interval[instance, interval] = min(first_s, from_s), max(last_s, to_s), others + completed
+    return by_interval
 
 
 def as_one_replica(
@@ -242,14 +242,14 @@ def _under_way(durations: DurationRows | None) -> dict[tuple[str, int], tuple[fl
     ages = durations.only(durations.measures == f"{IN_FLIGHT}response")
     if ages.lengths.size == 0:
         return None
-    found: dict[tuple[str, int], tuple[float, int]] = {}
+    by_interval: dict[tuple[str, int], tuple[float, int]] = {}
     before = np.cumsum(np.concatenate(([0], ages.counts.astype(np.int64))))
     counted = np.diff(before[np.cumsum(ages.lengths)], prepend=0)
     rows = zip(ages.instances, ages.intervals.tolist(), ages.longest_ns.tolist(), counted.tolist(), strict=True)
     for instance, interval, longest_ns, count in rows:
-        oldest_s, others = found.get((instance, interval), (0.0, 0))
-        found[instance, interval] = max(oldest_s, longest_ns / 1e9), others + count
-    return found
+        oldest_s, others = by_interval.get((instance, interval), (0.0, 0))
+        by_interval[instance, interval] = max(oldest_s, longest_ns / 1e9), others + count
+    return by_interval
 
 
 def _is_out(outages: Sequence[OutageRecord], instance: str, from_s: float, to_s: float) -> bool:
@@ -271,7 +271,7 @@ def silent_from_s(
         connections: That the instance had.
     """
     hung = (after or window)[-1].in_flight if window else 0
-    if hung == 0 or any(one.completed for one in after):
+    if hung == 0 or any(interval.completed for interval in after):
         return None
     series = [*window, *after] if hung >= connections else window
     stalls = find_stalls(series, service, connections)
@@ -330,7 +330,7 @@ def quiet_of(
     for instance, intervals in seen.items():
         window, after = intervals[counts.first : counts.last + 1], intervals[counts.last + 1 :]
         named = instance if len(seen) > 1 else None
-        stalls += [replace(find_stall, instance=named) for find_stall in find_stalls(window, service, connections)]
+        stalls += [replace(stall, instance=named) for stall in find_stalls(window, service, connections)]
         if (since_s := silent_from_s(window, after, service, connections)) is not None:
             silences.append(Silence(instance=instance, from_s=since_s))
     return Quiet(

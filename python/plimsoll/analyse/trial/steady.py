@@ -70,11 +70,11 @@ def steady_state(
         interval_s: Length of an interval, seconds.
     """
     throughput, changes = _throughput(rates_tps, interval_s)
-    series = (throughput, *(_stock(name, one, interval_s) for name, one in (innodb or {}).items()))
+    series = (throughput, *(_stock(name, values, interval_s) for name, values in (innodb or {}).items()))
     edges = [0, *changes, rates_tps.size]
     early = len(changes) == 1 and changes[0] <= _EARLY_RATIO * rates_tps.size
     return SteadyState(
-        state=max((one.state for one in series), key=_ORDER.index),
+        state=max((series_state.state for series_state in series), key=_ORDER.index),
         from_s=from_s,
         to_s=from_s + rates_tps.size * interval_s,
         segments=tuple(
@@ -86,7 +86,9 @@ def steady_state(
             for first, end in itertools.pairwise(edges)
         ),
         series=series,
-        period_s=max((one.period_s for one in series if one.period_s is not None), default=None),
+        period_s=max(
+            (series_state.period_s for series_state in series if series_state.period_s is not None), default=None
+        ),
         warm_up_s=changes[0] * interval_s if early else None,
     )
 
@@ -109,9 +111,9 @@ def _throughput(rates: Series, interval_s: float) -> tuple[SeriesState, tuple[in
 
 
 def _stock(name: str, series: Series, interval_s: float) -> SeriesState:
-    found, cycle = drift_of(series), cycle_of(series)
-    is_one_way = found is not None and abs(found.agreement) >= _ONE_WAY
-    drift = found if found is not None and is_one_way and abs(found.change_ratio) >= INNODB_RATIO else None
+    trend, cycle = drift_of(series), cycle_of(series)
+    is_one_way = trend is not None and abs(trend.agreement) >= _ONE_WAY
+    drift = trend if trend is not None and is_one_way and abs(trend.change_ratio) >= INNODB_RATIO else None
     if cycle is not None and cycle.swing_ratio >= INNODB_RATIO:
         return _state(name, StateKind.CYCLIC, drift, cycle, interval_s)
     return _state(name, StateKind.STEADY if drift is None else StateKind.DRIFTING, drift, cycle, interval_s)
@@ -214,22 +216,24 @@ def innodb_series(
     if account is None or seconds < 2:
         return {}
     instances: dict[tuple[str, str], list[NDArray[np.float64]]] = defaultdict(list)
-    for one in telemetry.of("server", _LEAST):
-        second = np.floor(one.unix_s - account.started_unix_s - from_s - LATE_S)
+    for samples in telemetry.of("server", _LEAST):
+        second = np.floor(samples.unix_s - account.started_unix_s - from_s - LATE_S)
         inside = (second >= -1) & (second < seconds)
         if inside.any():
-            instances[one.metric, one.instance].append(np.stack((second[inside], one.values[inside]), axis=1))
-    found = {}
+            instances[samples.metric, samples.instance].append(
+                np.stack((second[inside], samples.values[inside]), axis=1)
+            )
+    by_name = {}
     for name, least in _LEAST.items():
         series = [
-            _filled(np.concatenate(instance), seconds) for (metric, _), instance in instances.items() if metric == name
+            _filled(np.concatenate(chunks), seconds) for (metric, _), chunks in instances.items() if metric == name
         ]
-        known = [one for one in series if one is not None]
+        known = [values for values in series if values is not None]
         if known and len(known) == len(series):
-            total = np.sum([np.diff(one) if name in _COUNTERS else one[1:] for one in known], axis=0)
+            total = np.sum([np.diff(values) if name in _COUNTERS else values[1:] for values in known], axis=0)
             if total.mean() >= least:
-                found[name] = total
-    return dict(sorted(found.items()))
+                by_name[name] = total
+    return dict(sorted(by_name.items()))
 
 
 def _filled(samples: NDArray[np.float64], seconds: int) -> Series | None:

@@ -45,7 +45,7 @@ def tpcc_figures(trials: Sequence[TrialSummary], types: Sequence[TypeTotal]) -> 
     """
     if not is_tpcc(trials):
         return None
-    totals = {one.name: one for one in types}
+    totals = {total.name: total for total in types}
     new_orders = totals.get(NEW_ORDER)
     if new_orders is None or not new_orders.throughput_tps:
         return None
@@ -106,7 +106,7 @@ def tpcc_deviations(trials: Sequence[TrialSummary]) -> tuple[Deviation, ...]:
 
 def _measured(trials: Sequence[TrialSummary], cells: Sequence[Sequence[TrialSummary]]) -> Measured:
     totals = [totals_of(cell) for cell in cells]
-    figures = [one for one in map(tpcc_figures, cells, totals) if one is not None]
+    figures = [figure for figure in map(tpcc_figures, cells, totals) if figure is not None]
     shares: dict[str, float] = {}
     for demand in (demand for figure in figures for demand in figure.types if demand.share_ratio is not None):
         shares[demand.name] = min(shares.get(demand.name, 1.0), demand.share_ratio or 0.0)
@@ -128,16 +128,16 @@ def _measured(trials: Sequence[TrialSummary], cells: Sequence[Sequence[TrialSumm
 def _isolations(trial_summary: TrialSummary) -> Iterator[str]:
     """What the servers' own setting is, as they call it."""
     for instance in trial_summary.environment.instances:
-        found = (instance.variables.get(name) for name in _ISOLATION_VARIABLES)
-        yield from (value for value in found if value)
+        isolations = (instance.variables.get(name) for name in _ISOLATION_VARIABLES)
+        yield from (value for value in isolations if value)
 
 
 def _demands(totals: Mapping[str, TypeTotal]) -> Iterator[TypeDemands]:
     of_five = sum(total.completed_count for name, total in totals.items() if name in TYPES)
     for name in (*TYPES, DELIVERY_DEFERRED):
-        if (one := totals.get(name)) is None:
+        if (type_total := totals.get(name)) is None:
             continue
-        share = one.completed_count / of_five if of_five and name in TYPES else None
+        share = type_total.completed_count / of_five if of_five and name in TYPES else None
         least, limit_ms = SHARES_MIN.get(name), RESPONSE_S_P90_MAX[name] * 1e3
         yield TypeDemands(
             name=name,
@@ -145,7 +145,7 @@ def _demands(totals: Mapping[str, TypeTotal]) -> Iterator[TypeDemands]:
             share_ratio_min=least,
             has_share=None if share is None or least is None else share >= least,
             response_ms_p90_max=limit_ms,
-            is_in_time=_is_in_time(one.response_ms, limit_ms),
+            is_in_time=_is_in_time(type_total.response_ms, limit_ms),
         )
 
 

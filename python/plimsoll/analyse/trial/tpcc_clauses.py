@@ -189,15 +189,15 @@ def deviations(
         is_ours: Whether it is our workload; of the runs of others only what was measured is known.
         measured: What is known once it ran; shares are planned where none were measured.
     """
-    found: list[Deviation] = []
+    departures: list[Deviation] = []
     if is_ours:
-        found += FIXED
-        found += _of_tables(options, instances)
-        found += _of_terminals(options, connections, is_at_rates=is_at_rates)
-        found += _of_transactions(options, measured)
-        found += _of_quirks(options)
-    found += _of_measurement(measured, measured.shares or _planned_shares(options))
-    return tuple(sorted(found, key=lambda one: _place(one.clause)))
+        departures += FIXED
+        departures += _of_tables(options, instances)
+        departures += _of_terminals(options, connections, is_at_rates=is_at_rates)
+        departures += _of_transactions(options, measured)
+        departures += _of_quirks(options)
+    departures += _of_measurement(measured, measured.shares or _planned_shares(options))
+    return tuple(sorted(departures, key=lambda departure: _place(departure.clause)))
 
 
 def _of_tables(options: Mapping[str, Any], instances: int) -> Iterator[Deviation]:
@@ -242,11 +242,11 @@ def _of_terminals(
 
 
 def _times(scale: float, think_time: object) -> Deviation:
-    own = "no keying or think times" if think_time is None else f"no keying, and a think time of {think_time}"
+    without_times = "no keying or think times" if think_time is None else f"no keying, and a think time of {think_time}"
     keying, thinking = (", ".join(map(str, each)) for each in (KEYING_S, THINKING_S))
     return Deviation(
         clause="5.2.5.2, 5.2.5.4",
-        chosen=f"{format_number(scale)} of the keying and think times" if scale else own,
+        chosen=f"{format_number(scale)} of the keying and think times" if scale else without_times,
         asked=f"keying {keying} s, thinking {thinking} s on average",
     )
 

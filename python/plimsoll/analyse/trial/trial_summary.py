@@ -337,10 +337,10 @@ def _steady(
 
 def relative_variance(counts: WindowCounts) -> MeanVariance | None:
     """Variance of the mean throughput over its square; None where that cannot be seen."""
-    found = variance_of_mean(counts.rates_tps)
-    if found is None or counts.throughput_tps == 0:
+    mean_variance = variance_of_mean(counts.rates_tps)
+    if mean_variance is None or counts.throughput_tps == 0:
         return None
-    return MeanVariance(found.variance / counts.throughput_tps**2, found.degrees)
+    return MeanVariance(mean_variance.variance / counts.throughput_tps**2, mean_variance.degrees)
 
 
 def _client_us_per_statement(account: EngineAccount | None, counts: WindowCounts) -> float | None:
@@ -385,8 +385,8 @@ def p99_ms(trial: TrialSummary) -> float | None:
     histogram, reported = trial.histograms.get("response"), trial.outcome.reported
     if histogram is None:
         return reported.response_ms.get("p99") if reported is not None else None
-    found = durations(histogram)
-    return None if "p99" in found.lower_bounds else found.p99
+    times = durations(histogram)
+    return None if "p99" in times.lower_bounds else times.p99
 
 
 def left_ratio(trial_summary: TrialSummary) -> float | None:

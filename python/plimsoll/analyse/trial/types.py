@@ -81,22 +81,23 @@ def types_of(
 
 def stated_types(reported: ReportedResult, counted: dict[str, TypeCounts]) -> dict[str, TypeCounts]:
     """What the source of an import states about types of the whole run, with the response times that were counted."""
-    total = sum(one.counts.get("transactions", 0) for one in reported.types.values())
+    total = sum(reported_type.counts.get("transactions", 0) for reported_type in reported.types.values())
     if not total or not reported.throughput_tps:
         return counted
     stated = {
         name: TypeCounts(
-            completed=one.counts.get("transactions", 0),
-            failed=one.counts.get("failed", 0),
+            completed=reported_type.counts.get("transactions", 0),
+            failed=reported_type.counts.get("failed", 0),
             duration_s=total / reported.throughput_tps,
-            retries=one.counts.get("retries"),
-            rolled_back=one.counts.get("rolled_back"),
-            stated_ms=one.response_ms,
+            retries=reported_type.counts.get("retries"),
+            rolled_back=reported_type.counts.get("rolled_back"),
+            stated_ms=reported_type.response_ms,
         )
-        for name, one in sorted(reported.types.items())
+        for name, reported_type in sorted(reported.types.items())
     }
     return {
-        name: replace(one, response=counted[name].response) if name in counted else one for name, one in stated.items()
+        name: replace(counts, response=counted[name].response) if name in counted else counts
+        for name, counts in stated.items()
     }
 
 
@@ -107,13 +108,13 @@ def errors_by_type(rows: pl.DataFrame | None, window: Window | None) -> dict[str
         rows: All of a trial (`frames.ERRORS`).
         window: Which intervals count.
     """
-    found: dict[str | None, ErrorCounts] = {}
+    by_type: dict[str | None, ErrorCounts] = {}
     if rows is None or rows.is_empty():
-        return found
+        return by_type
     counted = inside(rows, window).group_by("transaction", "class", "code").agg(pl.col("count").sum())
     for transaction, kind, code, count in counted.iter_rows():
-        found.setdefault(transaction, {})[str(kind), int(code)] = int(count)
-    return found
+        by_type.setdefault(transaction, {})[str(kind), int(code)] = int(count)
+    return by_type
 
 
 def _response(durations: DurationRows, name: str) -> SparseHistogram | None:
@@ -145,7 +146,7 @@ def type_totals(trials: Sequence[dict[str, TypeCounts]], *, beside: Collection[s
         beside: Types that are part of another one's work and have no share.
     """
     names = dict.fromkeys(name for types in trials for name in types)
-    completed = sum(one.completed for types in trials for name, one in types.items() if name not in beside)
+    completed = sum(counts.completed for types in trials for name, counts in types.items() if name not in beside)
     totals = (
         _total(name, [types[name] for types in trials if name in types], 0 if name in beside else completed)
         for name in names

@@ -248,8 +248,8 @@ def interval_loads(sums: IntervalSums, telemetry: Telemetry) -> list[IntervalLoa
         telemetry: Of the trial.
     """
     waiting: dict[float, float] = defaultdict(float)
-    for one in telemetry.of("engine", ("backlog_count",)):
-        for unix_s, count in zip(one.unix_s.tolist(), one.values.tolist(), strict=True):
+    for samples in telemetry.of("engine", ("backlog_count",)):
+        for unix_s, count in zip(samples.unix_s.tolist(), samples.values.tolist(), strict=True):
             waiting[unix_s] += count
     if sums.intervals.size != len(waiting):
         return []
@@ -267,25 +267,25 @@ def overloads(loads: Sequence[IntervalLoad], connections: int) -> tuple[Overload
         loads: Its intervals in order, without gaps.
         connections: That the load had.
     """
-    found: list[Overload] = []
+    ended: list[Overload] = []
     stretch: list[IntervalLoad] = []
     for load in loads:
         if load.waiting > connections or load.dropped > 0:
             stretch.append(load)
             continue
-        found.extend(_overload(stretch, load.to_s))
+        ended.extend(_overload(stretch, load.to_s))
         stretch = []
-    return (*found, *_overload(stretch, None))
+    return (*ended, *_overload(stretch, None))
 
 
 def _overload(stretch: Sequence[IntervalLoad], to_s: float | None) -> list[Overload]:
-    if not any(one.dropped > 0 or one.waiting > one.completed for one in stretch):
+    if not any(load.dropped > 0 or load.waiting > load.completed for load in stretch):
         return []
     return [
         Overload(
             from_s=stretch[0].from_s,
             to_s=to_s,
-            waiting_max=max(one.waiting for one in stretch),
-            dropped=sum(one.dropped for one in stretch),
+            waiting_max=max(load.waiting for load in stretch),
+            dropped=sum(load.dropped for load in stretch),
         )
     ]

@@ -58,8 +58,8 @@ def hot_rows(distribution: DistributionSpec, rows: int) -> tuple[int, ...]:
     order = np.argsort(-shares / widths, kind="stable")
     taken = np.concatenate(([0.0], np.cumsum(shares[order])))
     counted = np.concatenate(([0], np.cumsum(widths[order])))
-    found = (float(np.interp(share / 100.0 * taken[-1], taken, counted)) for share in SHARES)
-    return tuple(max(1, math.ceil(count - 1e-6)) for count in found)
+    row_counts = (float(np.interp(share / 100.0 * taken[-1], taken, counted)) for share in SHARES)
+    return tuple(max(1, math.ceil(count - 1e-6)) for count in row_counts)
 
 
 def _edges(rows: int, borders: tuple[float, ...]) -> NDArray[np.int64]:

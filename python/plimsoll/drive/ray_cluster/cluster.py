@@ -158,7 +158,7 @@ class RayCluster:
         answer: dict[str, Any] = json.loads(data)
         if "refused" in answer:
             raise HostError(str(answer["refused"]))
-        return tuple(str(one) for one in answer["addresses"])
+        return tuple(str(node_address) for node_address in answer["addresses"])
 
     def _last_words(self) -> str:
         assert self._log is not None, "the hub was started"
@@ -172,11 +172,11 @@ class RayProcess:
 
     def __init__(self, cluster: RayCluster, index: int) -> None:
         self._cluster, self._index = cluster, index
-        told, tell = os.pipe()
-        hear, said = os.pipe()
+        engine_stdin, tell = os.pipe()
+        hear, engine_stdout = os.pipe()
         self._code_fd, code = os.pipe()
         self.stdin, self.stdout = os.fdopen(tell, "wb"), os.fdopen(hear, "rb")
-        self.far_ends: tuple[int, ...] = (told, said, code)
+        self.far_ends: tuple[int, ...] = (engine_stdin, engine_stdout, code)
         self.returncode: int | None = None
 
     @property
@@ -269,8 +269,8 @@ GCS_METHOD = "/ray.rpc.NodeInfoGcsService/CheckAlive"
 """Calls that change nothing: of the client server, and of the process that keeps the cluster's state."""
 
 _OWN = tuple(
-    ip_network(one)
-    for one in (
+    ip_network(network)
+    for network in (
         "127.0.0.0/8",
         "10.0.0.0/8",
         "172.16.0.0/12",
@@ -329,11 +329,11 @@ def refuse_unguarded(
         HostError: It may not be connected to, or its name leads nowhere.
     """
     host, port = host_and_port(address)
-    found = [*_addresses(host), *others]
-    public = next((one for one in found if not is_own(one)), None)
+    addresses = [*_addresses(host), *others]
+    public = next((ip for ip in addresses if not is_own(ip)), None)
     scheme = "ray://" if "://" in address else ""
     if public is None:
-        return f"{scheme}{_in_url(found[0])}:{port}"
+        return f"{scheme}{_in_url(addresses[0])}:{port}"
     if os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
         raise HostError(
             f"Ray: {_shown(address, public)} is neither loopback nor private, and Ray's token authentication is off;"
@@ -387,10 +387,10 @@ def _channel(place: str) -> Any:
 
 def _addresses(host: str) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise HostError(f"Ray: the host {host!r} cannot be resolved: {error}; check the address") from None
-    return list(dict.fromkeys(str(one[4][0]) for one in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def _in_url(host: str) -> str:

@@ -135,20 +135,20 @@ class Hub:
         if not data:
             self._is_over.set()
             return
-        told = json.loads(data)
-        if told["do"] == "start":
-            task = asyncio.ensure_future(self._drive(told["index"], told["words"], descriptors))
+        request = json.loads(data)
+        if request["do"] == "start":
+            task = asyncio.ensure_future(self._drive(request["index"], request["words"], descriptors))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        elif (actor := self._actors.get(told["index"])) is not None:
-            actor.send_signal.remote(told["number"])
+        elif (actor := self._actors.get(request["index"])) is not None:
+            actor.send_signal.remote(request["number"])
 
     async def _drive(self, index: int, words: Sequence[str], descriptors: Sequence[int]) -> None:
         """One engine from its start to its end. All four descriptors are of pipes or files of this engine alone."""
-        told_fd, said_fd, code_fd, errors_fd = descriptors
+        input_fd, output_fd, code_fd, errors_fd = descriptors
         code, last_words = NODE_LOST, b""
         try:
-            code, last_words = await self._passing_on(index, words, told_fd, said_fd)
+            code, last_words = await self._passing_on(index, words, input_fd, output_fd)
         except HostError as error:
             last_words = str(error).encode()
         except Exception as error:  # over a client server also what is none of Ray's own
@@ -158,23 +158,23 @@ class Hub:
                 ray.kill(actor)
             os.write(errors_fd, last_words)
             os.write(code_fd, str(code).encode())
-            for one in (errors_fd, code_fd, said_fd):  # the end of what it said is seen last
-                os.close(one)
+            for descriptor in (errors_fd, code_fd, output_fd):  # the end of what it said is seen last
+                os.close(descriptor)
 
-    async def _passing_on(self, index: int, words: Sequence[str], told_fd: int, said_fd: int) -> tuple[int, bytes]:
+    async def _passing_on(self, index: int, words: Sequence[str], input_fd: int, output_fd: int) -> tuple[int, bytes]:
         loop = asyncio.get_running_loop()
-        told = asyncio.StreamReader()
+        engine_input = asyncio.StreamReader()
         transport, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(told), os.fdopen(told_fd, "rb")
+            lambda: asyncio.StreamReaderProtocol(engine_input), os.fdopen(input_fd, "rb")
         )
         actor = self._actors[index] = self._actor(index)
         feeding: asyncio.Task[None] | None = None
         try:
             if (fault := await _asked(actor.start.remote(list(words), __version__))) is not None:
                 raise HostError(f"Ray: the node {self._nodes.addresses[index]}: {fault}")
-            feeding = asyncio.ensure_future(_feed(actor, told))
-            while said := await _asked(actor.read.remote()):
-                await asyncio.to_thread(_write_all, said_fd, said)
+            feeding = asyncio.ensure_future(_feed(actor, engine_input))
+            while output := await _asked(actor.read.remote()):
+                await asyncio.to_thread(_write_all, output_fd, output)
             code, last_words = await _asked(actor.ended.remote())
             return int(code), bytes(last_words)
         finally:
@@ -216,8 +216,8 @@ def _lost(node: str, error: Exception) -> str:
 def _first_line(error: BaseException) -> str:
     """What it says; of a heading that ends with a colon also what follows it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    said = f"{lines[0]} {lines[-1]}" if lines[0].endswith(":") and len(lines) > 1 else lines[0]
-    return said[:300]
+    text = f"{lines[0]} {lines[-1]}" if lines[0].endswith(":") and len(lines) > 1 else lines[0]
+    return text[:300]
 
 
 def main() -> None:

@@ -155,11 +155,12 @@ def use_semisync(source: ControlConnection, acknowledging: int, limit_s: float =
     """
     speaks, began_s = dialect_of(source), time.monotonic()
     speaks.use_semisync(source, acknowledging)
-    while (found := speaks.semisync_clients(source)) < acknowledging:
+    while (replica_count := speaks.semisync_clients(source)) < acknowledging:
         if time.monotonic() - began_s >= limit_s:
             speaks.use_semisync(source, 0)
             raise TargetError(
-                f"{source.target}: {found} of {acknowledging} replicas acknowledge commits after {limit_s:.0f} s"
+                f"{source.target}: {replica_count} of {acknowledging} replicas acknowledge commits after"
+                f" {limit_s:.0f} s"
             )
         time.sleep(_POLL_S)
 

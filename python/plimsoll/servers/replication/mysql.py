@@ -173,9 +173,9 @@ def _plain(gtids: str) -> str:
     return "".join(gtids.split())
 
 
-def _union(replica: ControlConnection, one: str, other: str) -> str:
+def _union(replica: ControlConnection, gtids: str, other: str) -> str:
     """The server simplifies a set in which ranges overlap."""
-    return _plain(str(replica.value("SELECT GTID_SUBTRACT(CONCAT(%s, ',', %s), '')", _plain(one), _plain(other))))
+    return _plain(str(replica.value("SELECT GTID_SUBTRACT(CONCAT(%s, ',', %s), '')", _plain(gtids), _plain(other))))
 
 
 def _count(gtids: str) -> int:
@@ -184,7 +184,7 @@ def _count(gtids: str) -> int:
     >>> _count("3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5:9,4e11fa47-71ca-11e1-9e33-c80aa9429562:tag:7")
     7
     """
-    ranges = [part for one in gtids.split(",") for part in one.split(":")[1:] if part[:1].isdigit()]
+    ranges = [part for uuid_set in gtids.split(",") for part in uuid_set.split(":")[1:] if part[:1].isdigit()]
     ends = [part.partition("-") for part in ranges]
     return sum(int(last or first) - int(first) + 1 for first, _, last in ends)
 
@@ -192,5 +192,5 @@ def _count(gtids: str) -> int:
 def refuse_old(version: tuple[int, int, int]) -> None:
     """Raises TargetError for a server that lacks these names."""
     if version < VERSION_MIN:
-        found, least = (".".join(map(str, one)) for one in (version, VERSION_MIN))
-        raise TargetError(f"replicas need MySQL {least} or later, this is {found}; use a later one")
+        actual, least = (".".join(map(str, numbers)) for numbers in (version, VERSION_MIN))
+        raise TargetError(f"replicas need MySQL {least} or later, this is {actual}; use a later one")

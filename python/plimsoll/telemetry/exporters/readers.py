@@ -92,13 +92,14 @@ class NodeReader:
             None where the page tells nothing that the one before did not: its exporter had not looked again.
         """
         by_name: dict[str, list[Exposed]] = defaultdict(list)
-        for one in page:
-            if one.name in KNOWN:
-                by_name[one.name].append(one)
+        for series in page:
+            if series.name in KNOWN:
+                by_name[series.name].append(series)
         counters = {**_cpu_counters(by_name), **_other_counters(by_name)}
         of_device = self._of_device(by_name)
         self.host_name = next(
-            (name for one in by_name[_HOST] if _SAFE.fullmatch(name := one.labels.get("nodename", ""))), self.host_name
+            (name for series in by_name[_HOST] if _SAFE.fullmatch(name := series.labels.get("nodename", ""))),
+            self.host_name,
         )
         seen = {**counters, **of_device}
         if not seen or seen == self._before:
@@ -113,36 +114,36 @@ class NodeReader:
 
     def _of_device(self, by_name: Mapping[str, list[Exposed]]) -> dict[str, float]:
         return {
-            counter: one.value * factor
+            counter: series.value * factor
             for name, (counter, factor) in _DEVICE.items()
-            for one in by_name[name]
-            if self._device is not None and one.labels.get("device") == self._device
+            for series in by_name[name]
+            if self._device is not None and series.labels.get("device") == self._device
         }
 
 
 def _cpu_counters(by_name: Mapping[str, list[Exposed]]) -> dict[str, float]:
     """Seconds by CPU and mode, as `processor_shares` takes them."""
     counters: dict[str, float] = defaultdict(float)
-    for one in by_name[_CPU]:
-        number, mode = one.labels.get("cpu", ""), one.labels.get("mode", "")
+    for series in by_name[_CPU]:
+        number, mode = series.labels.get("cpu", ""), series.labels.get("mode", "")
         if not re.fullmatch(r"\d{1,4}", number) or int(number) >= CPUS_MAX or mode not in _KNOWN_MODES:
             continue
         for cpu in ("cpu", f"cpu{int(number)}"):
-            counters[f"{cpu} {_MODES.get(mode, mode)}"] += one.value
+            counters[f"{cpu} {_MODES.get(mode, mode)}"] += series.value
             if mode == "softirq":
-                counters[f"{cpu} softirq"] += one.value
+                counters[f"{cpu} softirq"] += series.value
     return dict(counters)
 
 
 def _other_counters(by_name: Mapping[str, list[Exposed]]) -> dict[str, float]:
     counters = {short: by_name[name][0].value for name, short in _TOTALS.items() if by_name[name]}
-    disks = {one.labels.get("device", ""): one.value for one in by_name[_BUSY] if one.value > 0}
+    disks = {series.labels.get("device", ""): series.value for series in by_name[_BUSY] if series.value > 0}
     named = [name for name in sorted(disks) if _is_disk(name)][:DISKS_MAX]
     counters |= {f"disk_{name}_busy_ratio": disks[name] for name in named}
     if by_name[_QUEUE]:
-        counters["run_queue_mean"] = sum(one.value for one in by_name[_QUEUE])
-    sent = {one.labels.get("device", ""): one.value for one in by_name[_SENT]}
-    received = {one.labels.get("device", ""): one.value for one in by_name[_RECEIVED]}
+        counters["run_queue_mean"] = sum(series.value for series in by_name[_QUEUE])
+    sent = {series.labels.get("device", ""): series.value for series in by_name[_SENT]}
+    received = {series.labels.get("device", ""): series.value for series in by_name[_RECEIVED]}
     both = {name: (received[name], sent[name]) for name in received if name in sent and _SAFE.fullmatch(name)}
     return counters | traffic_counters(both)
 
@@ -153,7 +154,7 @@ def _is_disk(name: str) -> bool:
 
 def _link_speeds(by_name: Mapping[str, list[Exposed]]) -> dict[str, float]:
     """By interface, bytes per second in one direction."""
-    named = {one.labels.get("device", ""): one.value for one in by_name[_SPEED] if one.value > 0}
+    named = {series.labels.get("device", ""): series.value for series in by_name[_SPEED] if series.value > 0}
     return {name: speed for name, speed in named.items() if not name.startswith(_NO_LINKS)}
 
 
@@ -175,7 +176,7 @@ def _now(by_name: Mapping[str, list[Exposed]]) -> dict[str, float]:
     sizes = {short: by_name[name][0].value for name, short in _MEMORY.items() if by_name[name]}
     if sizes.keys() >= {"MemAvailable", "Cached", "Buffers"}:
         metrics |= memory_sizes(sizes)
-    hertz = [one.value for name in sorted(_FREQUENCIES) for one in by_name[name]]
+    hertz = [series.value for name in sorted(_FREQUENCIES) for series in by_name[name]]
     if hertz:
         metrics["cpu_frequency_hz"] = sum(hertz) / len(hertz)
     return metrics
@@ -221,11 +222,11 @@ class MysqldReader:
             None where the page tells nothing that the one before did not.
         """
         values, waits_ms = dict[str, float](), dict[str, float]()
-        for one in page:
-            if one.name == _FILE_WAITS and (metric := FILES.get(one.labels.get("event_name", ""))) is not None:
-                waits_ms[metric] = waits_ms.get(metric, 0.0) + one.value * 1e3
-            elif len(values) < VARIABLES_MAX and (variable := _variable_of(one)) is not None:
-                values[variable] = one.value
+        for series in page:
+            if series.name == _FILE_WAITS and (metric := FILES.get(series.labels.get("event_name", ""))) is not None:
+                waits_ms[metric] = waits_ms.get(metric, 0.0) + series.value * 1e3
+            elif len(values) < VARIABLES_MAX and (variable := _variable_of(series)) is not None:
+                values[variable] = series.value
         values = with_checkpoint_age(values)
         seen = {**values, **waits_ms}
         if not seen or seen == self._before:
@@ -235,15 +236,15 @@ class MysqldReader:
         return samples + [Sample("waits", metric, value) for metric, value in waits_ms.items()]
 
 
-def _variable_of(exposed: Exposed) -> str | None:
+def _variable_of(series: Exposed) -> str | None:
     """The status variable that a sample is of; None for one that is not recorded."""
-    if exposed.name in _LABELLED:
-        label, begin = _LABELLED[exposed.name]
-        variable = begin + exposed.labels.get(label, "")
-    elif exposed.name in _RENAMED:
-        variable = _RENAMED[exposed.name]
-    elif exposed.name.startswith(_STATUS):
-        variable = exposed.name.removeprefix(_STATUS)
+    if series.name in _LABELLED:
+        label, begin = _LABELLED[series.name]
+        variable = begin + series.labels.get(label, "")
+    elif series.name in _RENAMED:
+        variable = _RENAMED[series.name]
+    elif series.name.startswith(_STATUS):
+        variable = series.name.removeprefix(_STATUS)
     else:
         return None
     return variable if _VARIABLE.fullmatch(variable) else None

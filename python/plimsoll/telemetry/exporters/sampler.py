@@ -142,7 +142,7 @@ class ExporterSampler(Sampler):
             self._new_at_s.append(at_unix_s)
         if is_first:  # until the second page it is known what others sample
             of_server = None
-        samples = [*(of_host or ()), *(one for one in of_server or () if one.metric not in self._first_hand)]
+        samples = [*(of_host or ()), *(sample for sample in of_server or () if sample.metric not in self._first_hand)]
         self._sources |= dict.fromkeys(sample.source for sample in samples)
         return samples
 
@@ -199,4 +199,4 @@ def exporter_facts(instances: Sequence[Exporting], placed: Sequence[Placed]) -> 
         if instance.is_here
         for exporter in instance.exporters
     )
-    return (*(one.sampler.facts() for one in placed if isinstance(one.sampler, ExporterSampler)), *unused)
+    return (*(place.sampler.facts() for place in placed if isinstance(place.sampler, ExporterSampler)), *unused)
