@@ -17,9 +17,12 @@ from plimsoll.analyse.answers.compare_model import CompareAnswer
 from plimsoll.analyse.answers.size_model import SizeAnswer
 from plimsoll.analyse.answers.trial_result import TrialResult
 from plimsoll.analyse.study.capacity_model import CapacityAnswer
+from plimsoll.learn.fidelity_model import Fidelity
+from plimsoll.learn.report_model import DigestReport, LogReport
 from plimsoll.plan.model import Plan
 from plimsoll.record.document import Document
 from plimsoll.record.fault_tests import DurabilityRecord, FailoverRecord
+from plimsoll.record.storage import StorageRecord
 from plimsoll.run.checkup import Check
 from plimsoll.run.status import StudyStatus
 from plimsoll.run.survey import ClientLimit
@@ -90,10 +93,30 @@ PRINTED = {
         "one JSON object, a [FailoverRecord](#failoverrecord), which it also keeps in its folder",
         "plimsoll failover --server mariadb --json | jq '.faults, .faults_with_loss'",
     ),
+    "learn check": Printed(
+        (Fidelity,),
+        "one JSON object, a [Fidelity](#fidelity), which it also writes as `fidelity.json`",
+        "plimsoll learn check prod --json | jq '.figures[] | select(.is_met == false)'",
+    ),
+    "learn digests": Printed(
+        (DigestReport,),
+        "one JSON object, a [DigestReport](#digestreport); it holds no name unless `--keep-names` is given",
+        "plimsoll learn digests --target mysql://monitor@db1/information_schema --since before.json --json",
+    ),
+    "learn report": Printed(
+        (LogReport,),
+        "one JSON object, a [LogReport](#logreport); it holds no name unless `--keep-names` is given",
+        "plimsoll learn report slow.log --json | jq '.arrivals'",
+    ),
     "size": Printed(
         (SizeAnswer,),
         "one JSON object, a [SizeAnswer](#sizeanswer)",
         "plimsoll size my-study --tps 1200 --response-p99 20ms --json | jq '.fits, .grade, .tightest'",
+    ),
+    "storage": Printed(
+        (StorageRecord,),
+        "one JSON object, a [StorageRecord](#storagerecord)",
+        "plimsoll storage /var/lib/mysql --json | jq '.measurements[]'",
     ),
     "study plan": Printed(
         (Plan,),

@@ -34,11 +34,14 @@ class FidelityFigure(Document):
     Attributes:
         kind: What it is.
         of: `all`, the name of a type, or `#3` for the third statement.
+        log: In the log; null where the log does not show it.
+        model: In the run of the workload; null where the run has none of it.
         deviation: Of the run from the log: a difference of shares, a difference over the log's figure, or a factor of
             at least 1, as the kind has it; null where one side is not known. Of counts per execution the difference is
             taken over at least 1, so that a hundredth of a row is no deviation.
         goal: The largest deviation that is within it; null where there is none.
-        is_met: Null where it is not judged, for the reason that `unjudged` gives.
+        is_met: Null where it is not judged.
+        unjudged: Why it is not judged; null where it is.
         observed_count: Transactions or executions of the run that it rests on.
         needed_count: How many make the standard error a third of the goal; null where that is not known.
     """
@@ -59,9 +62,11 @@ class LogPeriod(Document):
     """The log that the workload was learned from.
 
     Attributes:
-        first_unix_s: Seconds since 1970 of its first transaction, `last_unix_s` of its last one; null without times.
+        first_unix_s: When its first transaction began, seconds since 1970; null where the log has no times.
+        last_unix_s: When its last transaction began.
         transactions_count: All of them.
-        transaction_share: Of these, in types that run, 0..1; `time_share` of statement time, null without durations.
+        transaction_share: Share of the transactions whose types the workload runs, 0..1.
+        time_share: Share of the statement time that is theirs, 0..1; null where the log has no durations.
     """
 
     first_unix_s: int | None
@@ -81,6 +86,7 @@ class CheckConditions(Document):
         connections_from: `log`: transactions that were open at a time in the log, on average; `given` by the user;
             `default` where the log has no times.
         scale: Rows of the tables, as a share of those that there were.
+        duration_s: Length of the run that counts.
         warm_up_s: Load before what counts.
     """
 
@@ -97,10 +103,14 @@ class Fidelity(Document):
     """How far the run of a learned workload is from its log.
 
     Attributes:
+        fidelity_format: Version of this document.
+        log: The log that the workload was learned from.
+        conditions: How the workload was run.
         statements: Texts of the statements that figures are of: `#1` is the first.
         transactions_count: Of the run.
-        unlike_count: Of these, those that are no type of the workload: cut short by an error, by a statement that found
-            no row, or by the end of the run.
+        unlike_count: Transactions of the run that are no type of the workload: cut short by an error, by a statement
+            that found no row, or by the end of the run.
+        figures: What was compared.
     """
 
     fidelity_format: Literal[1] = FIDELITY_FORMAT

@@ -84,11 +84,19 @@ class TemplateFigures(Document):
 
     Attributes:
         template: Number, as in the events.
+        kind: `select`, `insert`, `update`, `delete`, and so on.
         text: With `?` for each literal.
-        count: Statements; estimated where the server logged a sample.
+        count: Executions; estimated where the server logged a sample.
         time_share: Of all statement time, 0..1.
+        mean_ms: Mean duration.
+        p99_ms: 99th percentile of the durations.
         lock_ratio: Of its time in which it waited for locks, 0..1.
-        rows_examined: Per statement, as are the other rows, pages, and rows that storage engines were asked for.
+        rows_sent: Rows that went to the client, per execution.
+        rows_examined: Rows that were read, per execution.
+        rows_affected: Rows that were changed, per execution.
+        pages: Pages of InnoDB that were accessed, per execution.
+        handler_reads: Rows that storage engines were asked for, per execution.
+        errors_count: Executions that ended with an error.
     """
 
     template: int
@@ -114,12 +122,18 @@ class TypeFigures(Document):
         name: Short, unique in the report.
         templates: Its statements, repeated blocks once; empty for all other types together.
         types_count: How many types these are: 1, but for all others together.
+        count: Transactions.
         share: Of all transactions, 0..1.
         time_share: Of all statement time, 0..1; null where the source has no times.
-        statements: Per transaction; `statements_max` in the longest one.
-        reads_only: Every statement of it locks and changes nothing.
-        rollback_ratio: 0..1.
-        p99_ms: From the begin to the end of the last statement, as is `p50_ms`.
+        statements: Mean number per transaction.
+        statements_max: Number in the longest transaction.
+        reads_only: No statement locks or changes anything.
+        rollback_ratio: Share of the transactions that were rolled back, 0..1.
+        mean_ms: Mean of the sum of a transaction's statement durations.
+        p50_ms: Median time from the begin of a transaction to the end of its last statement.
+        p99_ms: 99th percentile of the same.
+        rows_examined: Rows that were read, per transaction.
+        rows_affected: Rows that were changed, per transaction.
     """
 
     name: str
@@ -143,11 +157,15 @@ class HotValues(Document):
     """How often one parameter took its most frequent values.
 
     Attributes:
+        template: Number of the statement.
         slot: Which literal of the statement, from 0.
         use: What the literal is for, as `Slot.use` has it.
         column: Whose value it is; null where it is of no column.
-        top_share: Of all statements, those with the most frequent value.
-        top_hundredth_share: Those with the most frequent hundredth of the values that occurred.
+        observed_count: How often the parameter had a value.
+        distinct_count: How many different values occurred.
+        top_share: Share of the most frequent value, 0..1.
+        top_ten_share: Share of the ten most frequent values together, 0..1.
+        top_hundredth_share: Share of the most frequent hundredth of the values that occurred, 0..1.
     """
 
     template: int
@@ -166,7 +184,12 @@ class ArrivalFigures(Document):
 
     Attributes:
         first_unix_s: Second of the first one, since 1970.
-        minutes_tps: Rate in each minute, or in longer steps of `step_s` where the log is long.
+        duration_s: From the first second to the last one.
+        mean_tps: Mean rate, transactions per second.
+        p99_tps: The rate that 99 % of the minutes do not exceed.
+        peak_tps: The rate in the busiest minute.
+        step_s: Length of the steps of `steps_tps`: a minute, or several where the log is long.
+        steps_tps: The rate in each step.
         dispersion: Index of dispersion by the length of the window in seconds, in the busiest hour; lengths for which
             the log is too short, or its times too coarse, are missing.
     """
@@ -186,8 +209,10 @@ class SessionFigures(Document):
 
     Attributes:
         count: How many there were.
+        transactions_median: Transactions per session, median.
         busy_mean: Statements in execution at a time, on average (Little's law); null without times.
-        think_ms_median: From the end of a transaction to the begin of the next one of its session.
+        think_ms_median: From the end of a transaction to the begin of the next one of its session, median.
+        think_ms_mean: Mean of the same.
     """
 
     count: int
@@ -201,11 +226,24 @@ class LogReport(Document):
     """What a log shows.
 
     Attributes:
-        statements_count: That do work; `other_count` are SET, USE, SHOW, connects and the like.
-        read_statements: Share of statements that only read, 0..1; `read_time` of statement time, `read_transactions` of
-            transactions.
+        report_format: Version of this document.
+        sources: The files, in the order in which they were named.
+        doubts: What the log cannot tell, and what was wrong with it.
+        statements_count: Statements that do work.
+        other_count: SET, USE, SHOW, connects and the like.
+        read_statements: Share of the statements that only read, 0..1.
+        read_time: Share of the statement time that is theirs, 0..1; null where the log has no durations.
+        read_transactions: Share of the transactions that only read, 0..1.
         transactions_count: Estimated where the server logged a sample.
-        errors_by_number: How often each error came; null where the source does not tell.
+        rolled_back_count: Transactions that were rolled back.
+        errors_count: Statements that ended with an error.
+        errors_by_number: How often each error occurred; null where the source does not show it.
+        templates: The statements with the most time, or the most frequent ones where there are no durations.
+        templates_count: How many different statements there are in all.
+        types: Types of transactions, those with the most statement time first.
+        hot: Parameters of which few values are used much.
+        arrivals: When transactions began; null where the log has no times.
+        sessions: Connections.
         damaged_lines: Source, line and reason: of damaged files, then of the first entries that could not be read.
     """
 
@@ -237,7 +275,7 @@ class DigestFigures(TemplateFigures):
     """Statements that differ in literals only.
 
     Attributes:
-        is_cut: The server keeps only the begin of its text.
+        is_cut: The server kept only the beginning of its text.
         p95_ms: Null where the server has no histograms, as is `p99_ms`. They are upper ends of buckets, at most 4.7 %
             too high.
     """
@@ -250,11 +288,16 @@ class DigestReport(Document):
     """What a server executed between two snapshots.
 
     Attributes:
+        report_format: Version of this document.
         version: As the server says.
+        doubts: What the counters cannot tell, and what was wrong with them.
         from_unix_s: Begin, by the server's clock; null where its counters were reset in between.
         to_unix_s: End.
-        statements_count: That do work; `other_count` are SET, COMMIT, SHOW and the like.
-        read_statements: Share of statements that only read, 0..1; `read_time` of statement time.
+        statements_count: Statements that do work.
+        other_count: SET, COMMIT, SHOW and the like.
+        errors_count: Statements that ended with an error.
+        read_statements: Share of the statements that only read, 0..1.
+        read_time: Share of the statement time that is theirs, 0..1; null where there was none.
         busy_mean: Statements in execution at a time, on average (Little's law); null where the begin is not known.
         templates: Those with the most time first.
         templates_count: All of them.
