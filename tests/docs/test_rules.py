@@ -132,6 +132,23 @@ def names_in(tree: ast.AST) -> Iterator[str]:
                 yield node.attr
 
 
+def test_local_names_say_what_they_hold() -> None:
+    """These say of anything that there is one, or that somebody came by it."""
+    empty = {"one", "found", "said", "told", "own"}
+    faults = {
+        f"{shown(path)}:{node.lineno}: {name}"
+        for path in PYTHON
+        if path.is_relative_to(ROOT / "python")
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.arg | ast.Name | ast.MatchAs)
+        for name in (node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) else node.name,)
+        if name in empty and not isinstance(getattr(node, "ctx", None), ast.Load)
+    }
+    assert not faults, "name what it is:\n" + "\n".join(sorted(faults))
+
+
 def test_latency_is_no_name() -> None:
     """It means response time to one and service time to the next. Where sysbench is spoken, its word is."""
     faults = [

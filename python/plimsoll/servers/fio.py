@@ -256,11 +256,11 @@ def _direction(stats: Mapping[str, Any], times: str) -> OperationFigures | None:
 
 def _flush(job: Mapping[str, Any], runtime_s: float) -> OperationFigures:
     """Fio 3.33 leaves `total_ios` of flushes at 0; how many there were stands beside their times."""
-    latency = job["sync"]["lat_ns"]
-    count = int(_finite(latency["N"]))
+    durations = job["sync"]["lat_ns"]
+    count = int(_finite(durations["N"]))
     if count == 0 or runtime_s <= 0:
         raise ValueError("no flush, or no time")
-    return _figures(latency, count, count / runtime_s, 0.0)
+    return _figures(durations, count, count / runtime_s, 0.0)
 
 
 def _figures(times: Mapping[str, Any], count: int, per_s: float, bytes_per_s: float) -> OperationFigures:
