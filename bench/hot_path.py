@@ -36,7 +36,7 @@ def time_hot_path(options: Options) -> Section:
         )
         if ran.returncode != 0:
             raise ChildError(f"cargo bench: exit code {ran.returncode}: {ran.stderr[-1000:]}")
-        rows = tuple(_row(found) for found in sorted(Path(folder).glob("*/new/benchmark.json")))
+        rows = tuple(_row(path) for path in sorted(Path(folder).glob("*/new/benchmark.json")))
     return Section(title="The smallest steps of the hot path", rows=rows)
 
 

@@ -117,7 +117,7 @@ def _drive(driver: SharedDriver, server: Target, seconds: float, roots: set[int]
                 done = message
         used_ns = sum(used - before.get(pid, 0) for pid, used in _cpu_ns(roots).items())
         ray_ms = used_ns / 1e6 / (time.monotonic() - began_s)
-        round_trip_s = max(one.round_trip_s or 0.0 for one in run.drivers)
+        round_trip_s = max(driver.round_trip_s or 0.0 for driver in run.drivers)
     assert done is not None, "the messages of a run end with done"
     engines_ns = done.client.user_ns + done.client.system_ns
     return _Found(

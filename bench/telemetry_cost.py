@@ -59,9 +59,9 @@ def _of_server(name: str, command: str, options: Options) -> list[Row]:
             for sampler in costs[0]:
                 for who, place in (("collector", 0), ("server", 1)):
                     rows.append(
-                        Row(name=f"{sampler}, {who}, {where}", unit="ms", ours=[one[sampler][place] for one in costs])
+                        Row(name=f"{sampler}, {who}, {where}", unit="ms", ours=[cost[sampler][place] for cost in costs])
                     )
-            total = [sum(sum(both) for both in one.values()) for one in costs]
+            total = [sum(sum(both) for both in cost.values()) for cost in costs]
             goal = Goal(of="ours", limit=GOAL_MS[connections])
             rows.append(Row(name=f"all of them, {where}", unit="ms", ours=total, goal=goal))
     return [row for row in rows if min(row.ours) >= SMALLEST_MS]

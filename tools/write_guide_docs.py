@@ -148,10 +148,10 @@ def _type_words(annotation: Any) -> str:
         return "value, [Estimate](#estimate), [Level](#level) or list of values"
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
-        known = [one for one in arguments if one is not types.NoneType]
+        known = [argument for argument in arguments if argument is not types.NoneType]
         return " or ".join([*map(_type_words, known), *(["null"] if len(known) < len(arguments) else [])])
     if origin is Literal:
-        return " or ".join(f"`{one}`" for one in arguments)
+        return " or ".join(f"`{argument}`" for argument in arguments)
     if origin is tuple and arguments[-1] is not Ellipsis:
         return f"[{', '.join(map(_type_words, arguments))}]"
     if origin is tuple:

@@ -56,7 +56,7 @@ def _block(found: re.Match[str], work: Path) -> str:
     if language != "console":
         return found[0]
     commands = re.findall(r"^\$ (.*(?<!\\)(?:\\\n.*(?<!\\))*)$", text, re.MULTILINE)
-    return "```console\n" + "".join(f"$ {one}\n{_output(one, work)}" for one in commands) + "```\n"
+    return "```console\n" + "".join(f"$ {command}\n{_output(command, work)}" for command in commands) + "```\n"
 
 
 def _output(command: str, work: Path) -> str:

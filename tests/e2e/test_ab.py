@@ -36,7 +36,7 @@ def places(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 
 def left_in(places: dict[str, str]) -> list[Path]:
-    return [path for one in places.values() for path in Path(one).glob("*")]
+    return [path for place in places.values() for path in Path(place).glob("*")]
 
 
 def test_two_settings_are_compared_and_the_study_is_saved(tmp_path: Path, places: dict[str, str]) -> None:
@@ -102,7 +102,7 @@ def test_loads_that_two_sides_bear_are_compared_by_ramps_and_go_on_where_they_st
     assert until(lambda: _pairs_of(study) >= before + 1 or goes_on.poll() is not None, 600)
     goes_on.send_signal(signal.SIGINT)
     assert goes_on.wait() == 130
-    ramps = [one for one in (study / "recordings").iterdir() if "-ramp0-" in one.name]
+    ramps = [path for path in (study / "recordings").iterdir() if "-ramp0-" in path.name]
     assert len(ramps) == 2  # of each side one: what was recorded did not run again
     found = json.loads(plimsoll("guide", study, "--json").stdout)
     (ratio,) = found["capacity_ratios"]

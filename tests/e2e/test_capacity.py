@@ -45,7 +45,7 @@ def searched_tps(tmp_path: Path, server: tuple[str, ...] = SERVER, steady_s: int
         pytest.skip("no rate held on this machine, which was too busy with other things")
     assert ran.returncode == int(found.is_disturbed)
     assert found.connections == 4
-    assert steady_s >= INTERVALS_NEEDED or "short-window" in {one.code for one in found.warnings}
+    assert steady_s >= INTERVALS_NEEDED or "short-window" in {warning.code for warning in found.warnings}
     assert found.capacity_tps is not None
     assert found.low is None or found.low < found.capacity_tps
     assert "left" in ran.stderr
@@ -66,7 +66,7 @@ def test_several_drivers_share_the_load_of_a_search(tmp_path: Path) -> None:
     assert ran.returncode in {0, 1}, ran.stderr
     recordings = read_study(tmp_path / "runs").recordings
     assert len(recordings) > 3
-    assert {one.environment.client.drivers for one in recordings} == {("local#1", "local#2")}
+    assert {recording.environment.client.drivers for recording in recordings} == {("local#1", "local#2")}
     assert "has changed" not in ran.stderr
 
 

@@ -73,8 +73,8 @@ def test_recordings_never_take_more_than_was_forecast(flavour: str, tmp_path: Pa
     wait_until_gone(data_dir)
     assert process.returncode == 0, errors
     load_s = LENGTH_S + 1
-    for one in read_study(study).recordings:
-        print(f"\n{flavour}, {one.trial.workload.name}: {size_of(one.path) / load_s:.0f} bytes/s")
+    for recording in read_study(study).recordings:
+        print(f"\n{flavour}, {recording.trial.workload.name}: {size_of(recording.path) / load_s:.0f} bytes/s")
     print(f"{flavour}: segments {segments / load_s:.0f} bytes/s")
     assert segments < SEGMENTS_BYTES_PER_S * load_s
     forecast = build_plan(spec).estimates.recordings_bytes

@@ -174,8 +174,8 @@ def rows_each(workload: StatementsSpec, target: Target) -> dict[str, tuple[float
         for message in engine.messages():
             for group in message.groups if isinstance(message, Interval) else ():
                 assert not group.snapshot.errors
-                for name, one in group.snapshot.transactions.items():
-                    counts = one.counts
+                for name, transaction in group.snapshot.transactions.items():
+                    counts = transaction.counts
                     statements = counts.reads + counts.writes + counts.others
                     sums.setdefault(name, [0, 0, 0])
                     for place, number in enumerate((counts.completed, counts.rows_returned, statements)):

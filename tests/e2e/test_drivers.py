@@ -107,7 +107,7 @@ def test_a_clock_that_is_five_seconds_off_changes_nothing(server: Target) -> Non
     assert wrong.clock_error_s is not None
     assert abs(wrong.clock_ahead_s - 5) <= wrong.clock_error_s + 0.001
     assert abs(right.clock_ahead_s) < 1
-    assert all(one.completed > 0 for one in intervals[:2])
+    assert all(interval.completed > 0 for interval in intervals[:2])
     assert max(right.start_late_s or 0, wrong.start_late_s or 0) < 1
 
 
@@ -178,8 +178,8 @@ def test_a_host_without_this_engine_gets_a_copy_for_the_time_of_the_load(
     drivers = (DriverSpec(ssh="load1"), DriverSpec(ssh="load1"))
     summary = run_single(replace(run_of(socket_server, 1), drivers=drivers), lambda _: seen.extend(copies()))
     program.unlink(missing_ok=True)
-    assert [one.name for one in summary.outcome.drivers] == ["load1#1", "load1#2"]
-    assert all((one.offered_count or 0) > 0 for one in summary.outcome.drivers)
+    assert [driver.name for driver in summary.outcome.drivers] == ["load1#1", "load1#2"]
+    assert all((driver.offered_count or 0) > 0 for driver in summary.outcome.drivers)
     assert len(set(seen)) == 2
     assert copies() == []
 

@@ -63,8 +63,8 @@ def measured(folder: Path, design: str) -> tuple[float, Difference]:
     took_s = time.monotonic() - began_s
     assert ran.returncode == 0, ran.stderr
     recordings = read_study(study).recordings
-    assert [one.outcome.verdict for one in recordings] == [Verdict.COMPLETE] * 12
-    (found,) = [one for one in analyse(design, recordings).differences if one.level is not None]
+    assert [recording.outcome.verdict for recording in recordings] == [Verdict.COMPLETE] * 12
+    (found,) = [difference for difference in analyse(design, recordings).differences if difference.level is not None]
     return took_s, found
 
 

@@ -73,7 +73,7 @@ def test_it_decides_by_its_rounds_and_the_same_after_it_was_killed_in_the_second
     assert "after 1 round:\n  write, 4 connections: relaxed is " in status
     ran = plimsoll("study", "run", file, "--to", study, env=env)
     assert ran.returncode == 0, ran.stderr
-    looks = [one.event for one in read_events(study / "events.jsonl") if isinstance(one.event, AnswerProgressed)]
+    looks = [event.event for event in read_events(study / "events.jsonl") if isinstance(event.event, AnswerProgressed)]
     assert [one.repetitions for one in looks] == list(range(1, looks[-1].repetitions + 1)), "each round looks once"
     assert [one.is_decided for one in looks[:-1]] == [False] * (len(looks) - 1)
     count = looks[-1].repetitions
@@ -84,10 +84,10 @@ def test_it_decides_by_its_rounds_and_the_same_after_it_was_killed_in_the_second
     assert plan is not None
     assert len(plan.trials) == 2 * count
     recordings = read_study(study).recordings
-    assert [one.outcome.verdict for one in recordings] == [Verdict.COMPLETE] * 2 * count
+    assert [recording.outcome.verdict for recording in recordings] == [Verdict.COMPLETE] * 2 * count
     for rounds in range(1, count + 1):
         answering = Answering(spec, study, plan)
-        answering.read(one.trial.trial_id for one in recordings if one.trial.repetition < rounds)
+        answering.read(recording.trial.trial_id for recording in recordings if recording.trial.repetition < rounds)
         assert answering.progress(Budget.of(None)).text == looks[rounds - 1].text, "it follows from the recordings"
     compared = json.loads(plimsoll("guide", study, "--json").stdout)["differences"]
     (found,) = [one for one in compared if one["level"] is not None]

@@ -174,5 +174,8 @@ def test_a_study_records_how_each_system_was_encrypted(encrypting: Encrypting, t
     assert agreed["plain"] is None
     assert (agreed["encrypted"] or "").startswith(CIPHER)
     analysis = analyse_folder(tmp_path / "out")
-    assert {one.name: one.factors["tls"] for one in analysis.systems} == {"encrypted": "verify-ca", "plain": "disabled"}
-    assert "encryption-differs" not in {one.code for one in analysis.warnings}
+    assert {system.name: system.factors["tls"] for system in analysis.systems} == {
+        "encrypted": "verify-ca",
+        "plain": "disabled",
+    }
+    assert "encryption-differs" not in {warning.code for warning in analysis.warnings}

@@ -51,7 +51,9 @@ def test_two_flavours_alike_and_with_planted_differences(start_server: StartServ
         run(server, TEXT, "ANALYZE TABLE sbtest1")
     mariadb, mysql = (summary(server, flavour) for server, flavour in zip(servers, FLAVOURS, strict=True))
     variables = variable_differences([mariadb, mysql])
-    by_reason = {reason: {one.variable for one in variables if one.reason is reason} for reason in VariableReason}
+    by_reason = {
+        reason: {variable.variable for variable in variables if variable.reason is reason} for reason in VariableReason
+    }
     assert by_reason[VariableReason.UNEXPLAINED] <= {"innodb_change_buffering", "innodb_flush_neighbors"} | {
         "innodb_io_capacity", "innodb_io_capacity_max", "binlog_format", "sync_binlog"
     }  # fmt: skip

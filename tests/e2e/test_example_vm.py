@@ -47,7 +47,7 @@ def test_the_same_server_on_the_machine_and_in_a_guest(tmp_path: Path, stopped: 
     attempts = 3 if ACCELERATOR == "tcg" else 1  # an emulated guest freezes for seconds on a busy machine
     ran = run_example(small_example(tmp_path), tmp_path / "out", limit_s=2400, attempts=attempts)
     assert stopped.do("running").returncode in (0, 1)
-    of = {one.trial.system.name: one.environment for one in ran.recordings}
+    of = {recording.trial.system.name: recording.environment for recording in ran.recordings}
     assert of["guest"].host.name == "guest"
     assert of["guest"].host.cpu_threads == 1
     assert of["guest"].client.on_server_host is False
@@ -68,4 +68,8 @@ def test_a_guest_with_one_cpu_fewer_and_less_memory_is_refused_before_anything_i
     ran = plimsoll("study", "run", file, "--to", tmp_path / "out", timeout_s=1500)
     refused = "the machines of the environments are not equal: CPUs is 2 (metal), 1 (guest); memory is 2.00 GiB (metal)"
     assert_one_clear_message(ran, 3, refused)
-    assert not [one for one in read_study(tmp_path / "out").recordings if one.outcome.verdict is Verdict.COMPLETE]
+    assert not [
+        recording
+        for recording in read_study(tmp_path / "out").recordings
+        if recording.outcome.verdict is Verdict.COMPLETE
+    ]

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.e2e
 @pytest.mark.endure
 def test_two_storages(tmp_path: Path) -> None:
     ran = run_example("hp-blades.toml", tmp_path / "study")
-    assert {one.trial.system.name for one in ran.recordings} == {"internal disks", "SAN"}
-    definitions = [text for one in ran.recordings for text in one.environment.instances[0].tables.values()]
+    assert {recording.trial.system.name for recording in ran.recordings} == {"internal disks", "SAN"}
+    definitions = [text for recording in ran.recordings for text in recording.environment.instances[0].tables.values()]
     assert definitions
     assert all("latin1" in text for text in definitions)
     assert set(ran.verdicts.values()) <= {"shows", "does-not-show", "not-resolved"}
@@ -25,7 +25,7 @@ def test_two_storages(tmp_path: Path) -> None:
 @pytest.mark.endure
 def test_scaling_with_processors(tmp_path: Path) -> None:
     ran = run_example("percona-scaling.toml", tmp_path / "study")
-    assert {len(one.environment.instances[0].placement.cpus) for one in ran.recordings} == {1, 2}
+    assert {len(recording.environment.instances[0].placement.cpus) for recording in ran.recordings} == {1, 2}
     assert {one["system"] for one in ran.analysis["scalability"]} == {"MariaDB, 1 CPU", "MariaDB, 2 CPUs"}
     assert set(ran.verdicts.values()) <= {"shows", "does-not-show", "not-resolved"}
 

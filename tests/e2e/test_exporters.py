@@ -125,7 +125,7 @@ def test_a_study_rests_on_exporters_and_outlives_them(running_server: ManagedSer
     assert of_node.failures_count >= 1
     assert of_mysqld.failures_count == 0
     assert of_mysqld.pages_count >= 5
-    missing = [one.evidence for one in recording.outcome.warnings if one.code == "telemetry-missing"]
+    missing = [warning.evidence for warning in recording.outcome.warnings if warning.code == "telemetry-missing"]
     assert missing == [f"Not everything could be watched: exporter: {node}: Connection refused."]
     telemetry = recording.telemetry()
     assert telemetry is not None
@@ -162,5 +162,5 @@ def test_an_exporter_that_does_its_worst_hurts_no_trial(running_server: ManagedS
     assert ran.returncode == 0, ran.stderr
     (recording,) = read_study(tmp_path / "out").recordings
     assert recording.outcome.verdict is Verdict.COMPLETE
-    (warning,) = [one for one in recording.outcome.warnings if one.code == "telemetry-missing"]
+    (warning,) = [warning for warning in recording.outcome.warnings if warning.code == "telemetry-missing"]
     assert "no complete answer within 4 s" in warning.evidence

@@ -159,7 +159,7 @@ def test_a_browser_prints_the_guide(tmp_path: Path, guides: dict[str, Path]) -> 
     assert printed.startswith(b"%PDF")
     width, height = map(float, re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed)[0])
     assert (round(width), round(height)) == (595, 842), "A4"
-    assert [one.name for one in tmp_path.iterdir()] == ["guide.pdf"]
+    assert [path.name for path in tmp_path.iterdir()] == ["guide.pdf"]
 
 
 def test_without_scripts_each_chart_is_there_as_a_picture(chromium: Browser, guides: dict[str, Path]) -> None:

@@ -141,12 +141,12 @@ def test_two_drivers_ask_the_same_statements_as_one(
     assert sum(asked[0].values()) > 100
     assert asked[1] == asked[0]
     assert len(summary.outcome.drivers) == 2
-    for one in summary.outcome.drivers:
-        assert (one.offered_count or 0) > 0
-        assert one.machine == ("127.0.0.1" if drivers[0].ray else None)
-        assert one.clock_ahead_s is not None
-        assert abs(one.clock_ahead_s) <= (one.clock_error_s or 0) + 0.001
-        assert (one.start_late_s or 0) < 1
+    for driver in summary.outcome.drivers:
+        assert (driver.offered_count or 0) > 0
+        assert driver.machine == ("127.0.0.1" if drivers[0].ray else None)
+        assert driver.clock_ahead_s is not None
+        assert abs(driver.clock_ahead_s) <= (driver.clock_error_s or 0) + 0.001
+        assert (driver.start_late_s or 0) < 1
 
 
 def test_a_killed_engine_makes_the_trial_invalid_and_the_others_stop(
@@ -222,7 +222,7 @@ def test_a_study_on_two_nodes_and_one_whose_cluster_is_public(tmp_path: Path, mo
     assert not list((tmp_path / "refused" / "recordings").glob("*"))
     assert ran.returncode == 0, ran.stderr
     (recording,) = read_study(tmp_path / "out").recordings
-    assert [one.name for one in recording.outcome.drivers] == ["ray#1", "ray#2"]
+    assert [driver.name for driver in recording.outcome.drivers] == ["ray#1", "ray#2"]
     assert recording.environment.client.drivers == ("ray#1 at 127.0.0.1", "ray#2 at 127.0.0.1")
     assert "worker.py" not in ran.stdout + ran.stderr, "Ray writes nothing to the terminal"
 

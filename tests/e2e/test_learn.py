@@ -72,7 +72,7 @@ def test_a_log_shows_the_load_that_was_run(flavour: str, start_server: StartServ
     types = ran["transaction_types"]
     assert set(types) == {"produce", "consume"}
     inserts = [one for one in report["templates"] if one["kind"] == "insert"]
-    logged, completed = sum(one["count"] for one in inserts), types["produce"]["transactions"]
+    logged, completed = sum(insert["count"] for insert in inserts), types["produce"]["transactions"]
     assert completed <= logged <= completed + 3  # the load ends while one of each connection is under way
     locking = [one for one in report["templates"] if one["kind"] == "select_locking"]
     assert len(locking) == 1

@@ -69,7 +69,7 @@ def test_transactions_are_those_that_were_committed(
         commits += send_again(server, form)
         control.rows("FLUSH BINARY LOGS")
         files = sorted(folder.glob("binlog.0*"))[before : before + 2]
-    logs = [Path(shutil.copy(one, tmp_path)) for one in files]
+    logs = [Path(shutil.copy(file, tmp_path)) for file in files]
 
     found = report(*logs, "--keep", "--work-dir", tmp_path, "--keep-names")
     assert found["damaged_lines"] == []

@@ -85,7 +85,7 @@ def test_a_learned_load_is_like_its_log_until_somebody_changes_it(
     assert (("pages", "#1") in found) == (flavour == "mariadb")
     shares = [one for (kind, _), one in found.items() if kind == "type-share"]
     assert len(shares) == 2
-    assert all(abs(one["model"] - one["log"]) < 0.05 for one in shares)
+    assert all(abs(share["model"] - share["log"]) < 0.05 for share in shares)
 
     text = (folder / "workload.toml").read_text()
     assert text.startswith(written.partition("\n[learned]")[0])

@@ -64,13 +64,13 @@ def test_a_learned_load_does_what_its_log_shows(
     ran = plimsoll("learn", "check", folder, "--server", server_command(flavour), *times, "--json", env=own)
     assert ran.returncode == 0, ran.stderr
     Path(own["PLIMSOLL_DATA_DIR"]).rmdir()
-    figures = [one for one in json.loads(ran.stdout)["figures"] if one["is_met"] is not None]
-    structure = [one for one in figures if one["kind"] in STRUCTURE]
+    figures = [load for load in json.loads(ran.stdout)["figures"] if load["is_met"] is not None]
+    structure = [figure for figure in figures if figure["kind"] in STRUCTURE]
     assert len(structure) >= 2
     assert not [one for one in structure if not one["is_met"]]
-    rows = [one for one in figures if one["kind"] in ROWS]
+    rows = [figure for figure in figures if figure["kind"] in ROWS]
     assert len(rows) >= 8
-    beyond = [one for one in rows if not one["is_met"]]
+    beyond = [row for row in rows if not row["is_met"]]
     assert len(beyond) <= BEYOND_MAX[load], beyond
     if load == "tpcc":  # it locks rows in one order; a model that does not has four deadlocks in 1,000 transactions
-        assert not [one for one in figures if one["kind"] == "deadlocks" and not one["is_met"]]
+        assert not [figure for figure in figures if figure["kind"] == "deadlocks" and not figure["is_met"]]

@@ -40,9 +40,9 @@ def planted(folder: Path, kind: str) -> tuple[Path, Path]:
 def assert_no_trace(ran: subprocess.CompletedProcess[str], folder: Path, names: set[str]) -> None:
     """In no file of a folder, and not on the terminal."""
     assert ran.returncode == 0, ran.stderr
-    assert {one.name for one in folder.iterdir()} == names
-    assert {one.name: list(traces(one.read_bytes())) for one in folder.iterdir()} == {name: [] for name in names}
-    assert TOKEN not in "".join(one.name for one in folder.rglob("*")).lower()
+    assert {path.name for path in folder.iterdir()} == names
+    assert {path.name: list(traces(path.read_bytes())) for path in folder.iterdir()} == {name: [] for name in names}
+    assert TOKEN not in "".join(path.name for path in folder.rglob("*")).lower()
     assert list(traces((ran.stdout + ran.stderr).encode())) == []
 
 
@@ -69,10 +69,10 @@ def test_with_names_there_are_names_but_no_literals(tmp_path: Path) -> None:
     log, schema = planted(tmp_path, "mysql")
     ran = plimsoll("learn", "--from", log, "--schema", schema, "-o", tmp_path / "prod", "--keep-names")
     assert ran.returncode == 0, ran.stderr
-    named = {one.name for one in (tmp_path / "prod").iterdir() if any(traces(one.read_bytes()))}
+    named = {path.name for path in (tmp_path / "prod").iterdir() if any(traces(path.read_bytes()))}
     assert {"workload.toml", "profile.json", "schema.sql", "report.json"} <= named
-    for one in (tmp_path / "prod").iterdir():
-        text = one.read_text().lower()
+    for path in (tmp_path / "prod").iterdir():
+        text = path.read_text().lower()
         assert "7391846205" not in text
         assert f"'{TOKEN}'" not in text
         assert f"{TOKEN} it" not in text
@@ -85,7 +85,7 @@ def test_a_refused_log_leaves_a_report_without_canaries(tmp_path: Path) -> None:
     schema.write_text(SCHEMA)
     ran = plimsoll("learn", "--from", log, "--schema", schema, "-o", tmp_path / "prod")
     assert ran.returncode == 2
-    found = {one.name: list(traces(one.read_bytes())) for one in (tmp_path / "prod").iterdir()}
+    found = {path.name: list(traces(path.read_bytes())) for path in (tmp_path / "prod").iterdir()}
     assert found == {"report.html": [], "report.md": [], "report.json": []}
 
 
@@ -99,9 +99,9 @@ def test_private_tables_are_only_the_owners_when_they_are_kept(tmp_path: Path) -
     assert ran.returncode == 0, ran.stderr
     (kept,) = work.iterdir()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o700
-    files = [one for one in kept.rglob("*") if one.is_file()]
-    assert {one.name for one in files} >= {"events.parquet", "literals.parquet", "templates.csv"}
-    assert {stat.S_IMODE(one.stat().st_mode) for one in files} == {0o600}
+    files = [path for path in kept.rglob("*") if path.is_file()]
+    assert {file.name for file in files} >= {"events.parquet", "literals.parquet", "templates.csv"}
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
 
 
 KILLED = """
@@ -122,7 +122,7 @@ def test_a_killed_run_leaves_no_literal_and_the_next_one_removes_its_folder(tmp_
     assert killed.returncode == -signal.SIGKILL
     assert int(killed.stdout) > 0
     (left,) = work.iterdir()
-    assert [one for one in left.iterdir() if one.is_file() and list(traces(one.read_bytes()))] == []
+    assert [path for path in left.iterdir() if path.is_file() and list(traces(path.read_bytes()))] == []
     assert plimsoll("learn", "report", log, "-o", tmp_path / "report", "--work-dir", work).returncode == 0
     assert list(work.iterdir()) == []
 
@@ -132,7 +132,7 @@ def test_where_files_need_names_they_are_as_private(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("os.O_TMPFILE", os.O_DIRECTORY | os.O_RDONLY)  # opening a folder for writing is refused
     log, _ = planted(tmp_path, "mysql")
     with read_logs([str(log)], work_dir=tmp_path) as read:
-        modes = {one.name: one.lstat().st_mode for one in read.folder.iterdir()}
+        modes = {path.name: path.lstat().st_mode for path in read.folder.iterdir()}
         assert {"events.parquet", "literals.parquet", "facts.json"} <= set(modes)
         assert {mode & 0o177 for mode in modes.values()} == {0}
         assert {*map(stat.S_ISREG, modes.values())} == {True}

@@ -95,7 +95,7 @@ def test_a_log_that_is_not_of_the_whole_load_is_refused_with_its_report(
     words = ("--from", tmp_path / "some.log", "--schema", given / "schema.sql", "-o", tmp_path / "prod")
     ran = plimsoll("learn", *words)
     assert_one_clear_message(ran, 2, why, f"is in {tmp_path / 'prod'}")
-    assert {one.name for one in (tmp_path / "prod").iterdir()} == {"report.html", "report.md", "report.json"}
+    assert {path.name for path in (tmp_path / "prod").iterdir()} == {"report.html", "report.md", "report.json"}
 
 
 def test_a_damaged_log_is_said_with_its_place_and_accepted_only_if_asked(given: Path, tmp_path: Path) -> None:
@@ -119,10 +119,10 @@ def test_a_damaged_log_is_said_with_its_place_and_accepted_only_if_asked(given: 
     words = ("learn", "--from", log, "--schema", given / "schema.sql", "-o", to)
     ran = plimsoll(*words)
     assert (ran.returncode, ran.stdout) == (4, ""), ran.stderr
-    assert {one.name for one in to.iterdir()} == {"report.html", "report.md", "report.json"}
+    assert {path.name for path in to.iterdir()} == {"report.html", "report.md", "report.json"}
     assert plimsoll(*words, "--keep-going").returncode == 0
     assert (to / "workload.toml").exists()
-    modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in (to, *to.iterdir())}
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (to, *to.iterdir())}
     assert modes.pop("prod") == 0o700
     assert set(modes.values()) == {0o600}, modes
 

@@ -57,7 +57,7 @@ def test_it_is_a_workload_file(learned: Path) -> None:
     ran = plimsoll("workload", "check", learned / "workload.toml")
     assert ran.returncode == 0, ran.stderr
     assert "is valid" in ran.stdout + ran.stderr
-    names = {one.name for one in learned.iterdir()}
+    names = {path.name for path in learned.iterdir()}
     assert names == {
         "workload.toml",
         "profile.json",
@@ -111,7 +111,7 @@ def test_an_order_has_its_customer_and_its_lines_have_the_order(learned: Path) -
     rows = weighed(lines["rows"])
     assert set(rows) == {2, 3, 4, 5}
     assert all(share == pytest.approx(1 / 4, abs=0.04) for share in rows.values())
-    assert [one for one in lines["values"].values() if one.get("row_number")] == [{"row_number": True}]
+    assert [line for line in lines["values"].values() if line.get("row_number")] == [{"row_number": True}]
 
 
 def test_a_loop_of_two_statements_with_one_key(learned: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_split_table_is_chosen_once(learned: Path) -> None:
 
 def test_tables_have_rows_and_keys_as_the_schema_says(learned: Path) -> None:
     tables = parse_workload((learned / "workload.toml").read_text()).tables
-    assert {name: one.rows for name, one in tables.items() if name != "order_lines"} == {
+    assert {name: table.rows for name, table in tables.items() if name != "order_lines"} == {
         "customers": CUSTOMERS,
         "orders": ORDERS,
         **{f"notes_{number}": NOTES for number in range(1, 5)},

@@ -96,7 +96,7 @@ def test_targets_on_this_machine_are_watched_as_managed_servers_are(
         ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", tmp_path / "out", env=secret)
     assert ran.returncode == 0, ran.stderr
     direct, tunnel = (
-        next(one for one in read_study(tmp_path / "out").recordings if one.trial.system.name == name)
+        next(recording for recording in read_study(tmp_path / "out").recordings if recording.trial.system.name == name)
         for name in ("direct", "tunnel")
     )
     assert direct.environment.client.on_server_host is True

@@ -84,10 +84,10 @@ def test_a_study_may_change_how_many_rows_there_are(tmp_path: Path) -> None:
     ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", tmp_path / "out", env=env)
     assert ran.returncode == 0, ran.stderr
     recordings = read_study(tmp_path / "out").recordings
-    assert [one.outcome.verdict for one in recordings] == [Verdict.COMPLETE] * 4
-    counted = {one.trial.states[-1].note for one in recordings}
+    assert [recording.outcome.verdict for recording in recordings] == [Verdict.COMPLETE] * 4
+    counted = {recording.trial.states[-1].note for recording in recordings}
     assert "20000 rows" not in counted
-    by_name = {one.trial.workload.name: one.trial.workload for one in recordings}
+    by_name = {recording.trial.workload.name: recording.trial.workload for recording in recordings}
     assert by_name["deletes"].working_set["50"] == 135
     assert by_name["inserts"].working_set == {}
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")

@@ -119,7 +119,7 @@ def check_literals(events: pl.DataFrame, literals: pl.DataFrame) -> None:
         assert kinds == ["rows", "int", "int", "text", "int", "null", "text"]
         assert [row[at][1] for at in (0, 1, 2, 4)] == ["2", str(number), str(-number), str(number + 10)]
     texts = {row[3][1] for row in rows}, {row[6][1] for row in rows}
-    assert [len(one) for one in texts] == [3, 1], "equal texts have equal hashes"
+    assert [len(text) for text in texts] == [3, 1], "equal texts have equal hashes"
 
 
 def check_pause(events: pl.DataFrame, facts: dict[str, object], form: str, began: float, ended: float) -> None:

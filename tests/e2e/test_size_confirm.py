@@ -65,5 +65,5 @@ def test_a_load_is_offered_with_its_headroom_and_judged(
     assert found.rate_tps == pytest.approx(float(tps) / 0.7)
     assert found.objective is not None
     assert found.objective.response_ms_p99 == 2000
-    assert duration != "4s" or "short-window" in {one.code for one in found.warnings}
+    assert duration != "4s" or "short-window" in {warning.code for warning in found.warnings}
     assert ran.stderr.index("starting a with its data") < ran.stderr.index(f"a warm-up of {warm_up}")

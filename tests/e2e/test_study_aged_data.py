@@ -65,8 +65,8 @@ def test_data_is_kept_used_again_and_refused_where_it_does_not_fit(tmp_path: Pat
     rows = young.outcome.data.rows_after if young.outcome.data else None
     assert rows is not None
     assert rows > 1000
-    events = [one.event for one in read_events(tmp_path / "young/events.jsonl")]
-    assert [one.folder for one in events if isinstance(one, DataKept)] == [str(kept)]
+    events = [event.event for event in read_events(tmp_path / "young/events.jsonl")]
+    assert [event.folder for event in events if isinstance(event, DataKept)] == [str(kept)]
     guide = json.loads((tmp_path / "young/guide.json").read_text())
     warned = {one["code"]: one["evidence"][0]["text"] for one in guide["warnings"]}
     assert warned["option-not-in-effect"].startswith("innodb_nothing = 1 was given; the server has no such variable")
@@ -74,13 +74,15 @@ def test_data_is_kept_used_again_and_refused_where_it_does_not_fit(tmp_path: Pat
 
     code, said = run("old", f'aged_data = "{kept}"', reset="per_trial", repetitions=2)
     assert code == 0, said
-    first, second = sorted(read_study(tmp_path / "old").recordings, key=lambda one: one.trial.position)
+    first, second = sorted(read_study(tmp_path / "old").recordings, key=lambda recording: recording.trial.position)
     assert first.outcome.data is not None
     assert first.outcome.data.reset is not None
     assert first.outcome.data.reset.is_aged
     assert first.outcome.data.rows_after is not None
     assert first.outcome.data.rows_after > rows, "it began with the rows of the earlier study"
-    put_back = [one.event for one in read_events(tmp_path / "old/events.jsonl") if isinstance(one.event, DataPutBack)]
+    put_back = [
+        event.event for event in read_events(tmp_path / "old/events.jsonl") if isinstance(event.event, DataPutBack)
+    ]
     assert [(one.reset.way, one.reset.is_aged) for one in put_back] == [("fresh", True), ("copy", True)]
     assert second.outcome.data is not None
     assert second.outcome.data.rows_before is None or second.outcome.data.rows_before >= rows

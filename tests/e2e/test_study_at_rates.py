@@ -42,7 +42,7 @@ def test_a_rate_that_no_server_reaches_is_offered_dropped_and_not_sustained(tmp_
     ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", folder)
     assert ran.returncode == 0, ran.stderr
     assert "a, points, target rate 50 tps: " in ran.stderr
-    levels = {one.trial.level.rate_tps: one.outcome.account for one in read_study(folder).recordings}
+    levels = {recording.trial.level.rate_tps: recording.outcome.account for recording in read_study(folder).recordings}
     assert levels.keys() == {50.0, 2_000_000.0}
     (curve,) = analyse_folder(folder).curves
     low, high = curve.cells

@@ -46,7 +46,7 @@ def test_a_trial_of_automatic_length_ends_at_its_limit(tmp_path: Path) -> None:
     assert outcome.verdict is Verdict.COMPLETE
     assert outcome.window is not None
     assert outcome.window.last - outcome.window.first + 1 == 3
-    assert "target-interval-missed" in {one.code for one in outcome.warnings}
+    assert "target-interval-missed" in {warning.code for warning in outcome.warnings}
     weather = outcome.weather
     assert weather is not None
     assert weather.after is not None

@@ -120,7 +120,7 @@ def test_tables_of_a_workload_file_are_made_with_it(
     for text in seen.values():
         assert "`code` varchar(8) CHARACTER SET ascii" in text, "what the file says stays"
     told = plimsoll("guide", folder, "--json")
-    warned = next(one for one in json.loads(told.stdout)["warnings"] if one["code"] == "character-set-kept")
+    warned = next(load for load in json.loads(told.stdout)["warnings"] if load["code"] == "character-set-kept")
     evidence = " ".join(one["text"] for one in warned["evidence"])
     assert "the server was given latin1; 1 column has another character set: people.code: ascii" in evidence
     assert set(warned["systems"]) == {"latin1", "latin1_bin", "by option", "by table"}

@@ -66,7 +66,7 @@ def write_study(folder: Path, duration: str) -> Path:
 
 
 def intervals_seen(study: Path) -> int:
-    return sum(isinstance(one.event, IntervalEnded) for one in read_events(study / "events.jsonl"))
+    return sum(isinstance(event.event, IntervalEnded) for event in read_events(study / "events.jsonl"))
 
 
 def begun(file: Path, study: Path, env: dict[str, str], count: int) -> subprocess.Popen[str]:

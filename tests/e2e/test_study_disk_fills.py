@@ -73,7 +73,7 @@ def test_a_disk_that_fills_before_data_is_put_back(instances: int, small_disk: P
     process = start("study", "run", written(tmp_path, instances), "--to", study, env=env)
     try:
         wait_for_trials(study, 1, process)
-        (grown,) = [one for one in data_dir.iterdir() if one.name.startswith("a-")][:1]
+        (grown,) = [path for path in data_dir.iterdir() if path.name.startswith("a-")][:1]
         pristine = sorted(data_dir.glob("*/pristine"))
         assert len(pristine) == instances
         with (grown / "pristine/ballast").open("wb") as ballast:  # a copy that cannot fit, whatever is freed

@@ -49,12 +49,12 @@ def test_two_engines_here_share_the_load_of_a_study(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     (recording,) = read_study(folder).recordings
     outcome, client = recording.outcome, recording.environment.client
-    assert [one.name for one in outcome.drivers] == ["local#1", "local#2"] == list(client.drivers)
+    assert [driver.name for driver in outcome.drivers] == ["local#1", "local#2"] == list(client.drivers)
     assert client.on_server_host
     assert outcome.connections is not None
     assert outcome.account is not None
     assert outcome.connections.opened_count == 5
-    assert sum(one.offered_count or 0 for one in outcome.drivers) == outcome.account.offered_count
+    assert sum(driver.offered_count or 0 for driver in outcome.drivers) == outcome.account.offered_count
     intervals, histograms = recording.intervals(), recording.histograms()
     assert intervals is not None
     assert histograms is not None
@@ -95,8 +95,8 @@ def test_a_driver_that_is_killed_makes_its_trial_invalid_and_ends_the_load(tmp_p
     assert "ended by SIGKILL" in outcome.reason
     assert "driver local#2 was lost" in told
     assert stopped_s < 90, "the load was to last for more than a minute and a half"
-    assert [(one.name, one.offered_count) for one in outcome.drivers] == [("local#1", None), ("local#2", None)]
-    assert all(one.clock_error_s is not None for one in outcome.drivers)
+    assert [(driver.name, driver.offered_count) for driver in outcome.drivers] == [("local#1", None), ("local#2", None)]
+    assert all(driver.clock_error_s is not None for driver in outcome.drivers)
 
 
 def measures(folder: Path) -> bool:

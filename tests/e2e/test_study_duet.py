@@ -68,14 +68,14 @@ def test_two_systems_take_turns_and_a_killed_study_goes_on(tmp_path: Path) -> No
     assert ran.returncode == 0, ran.stderr
     assert "after 2 of 2 rounds" in ran.stderr
     recordings = read_study(study).recordings
-    assert [one.outcome.verdict for one in recordings] == [Verdict.COMPLETE] * 4
-    assert first.keys() < {one.trial.trial_id for one in recordings}
+    assert [recording.outcome.verdict for recording in recordings] == [Verdict.COMPLETE] * 4
+    assert first.keys() < {recording.trial.trial_id for recording in recordings}
     assert set(first.values()) == {Verdict.COMPLETE}
     for round_ in (0, 1):
-        _check_round([one for one in recordings if one.trial.repetition == round_])
-    last = [one.event for one in read_events(study / "events.jsonl") if isinstance(one.event, DuetProgressed)][-1]
+        _check_round([recording for recording in recordings if recording.trial.repetition == round_])
+    last = [event.event for event in read_events(study / "events.jsonl") if isinstance(event.event, DuetProgressed)][-1]
     assert (last.base, last.system, last.rounds_count, last.pair_count) == ("durable", "relaxed", 2, None)
-    compared = [one for one in analyse("duet", recordings).differences if one.level is not None]
+    compared = [difference for difference in analyse("duet", recordings).differences if difference.level is not None]
     assert [one.ratio.value for one in compared] == [pytest.approx(last.ratio)], "the guide says what was said"
     duet = compared[0].duet
     assert duet is not None
@@ -95,29 +95,29 @@ def test_an_engine_killed_alone_fails_its_round_and_leaves_no_server_frozen(tmp_
     assert process.returncode == InvalidTrialError.exit_code, said
     assert "plimsoll-engine was ended by SIGKILL" in said
     wait_until_gone(env["PLIMSOLL_DATA_DIR"])
-    verdicts = [(one.trial.repetition, one.outcome.verdict) for one in read_study(study).recordings]
+    verdicts = [(recording.trial.repetition, recording.outcome.verdict) for recording in read_study(study).recordings]
     assert verdicts == [(0, Verdict.FAILED)] * 2 + [(1, Verdict.COMPLETE)] * 2
 
 
 def _check_round(recordings: list[Recording]) -> None:
     """Of one round: turns of all systems one after the other, and accounts that add up."""
     tables = []
-    for one in recordings:
-        turns, intervals, account = one.turns(), one.intervals(), one.outcome.account
+    for recording in recordings:
+        turns, intervals, account = recording.turns(), recording.intervals(), recording.outcome.account
         assert turns is not None
         assert intervals is not None
         assert account is not None
-        assert one.outcome.window is not None
-        assert one.outcome.window.last - one.outcome.window.first + 1 == 10
-        assert (turns["failed"].sum(), account.unfinished_count, one.outcome.outages_count) == (0, 0, 0)
+        assert recording.outcome.window is not None
+        assert recording.outcome.window.last - recording.outcome.window.first + 1 == 10
+        assert (turns["failed"].sum(), account.unfinished_count, recording.outcome.outages_count) == (0, 0, 0)
         assert account.offered_count == (turns["completed"] + turns["completed_besides"]).sum()
         assert intervals.group_by("interval").agg(pl.col("completed").sum()).height == turns.height
-        assert {warning.code for warning in one.outcome.warnings} == set()
+        assert {warning.code for warning in recording.outcome.warnings} == set()
         counted_tps = turns["completed"].sum() / (turns["to_s"] - turns["counted_from_s"]).sum()
         # Rates of the same turns, over other parts of them: a machine that slows down within turns tells them apart.
         assert 0.5 < turns["begun"].sum() / turns["running_s"].sum() / counted_tps < 2
         tables.append(turns)
-    weathers = [one.outcome.weather for one in recordings]
+    weathers = [recording.outcome.weather for recording in recordings]
     assert weathers[0] is not None
     assert weathers[0].after is not None
     assert weathers[0].after.at_unix_s > weathers[0].before.at_unix_s

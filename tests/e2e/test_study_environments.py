@@ -92,7 +92,7 @@ def test_a_host_that_comes_and_goes_with_its_environment(tmp_path: Path, db2: Ss
     ran = run(write_study(tmp_path, db2))
     assert ran.returncode == 0, ran.stderr
     recordings = read_study(tmp_path / "out").recordings
-    assert [one.outcome.verdict for one in recordings] == [Verdict.COMPLETE] * 6
+    assert [recording.outcome.verdict for recording in recordings] == [Verdict.COMPLETE] * 6
     switched = (tmp_path / "switched").read_text().split()
     first = recordings_in_time(tmp_path)[0]
     visited = ["virtual"] if first == "virtual" else ["virtual", "metal"]

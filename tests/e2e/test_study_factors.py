@@ -50,7 +50,7 @@ def test_factors_from_the_file_to_the_guide(tmp_path: Path) -> None:
     file.write_text(STUDY)
     ran = plimsoll("study", "run", file, "--to", study, env=env)
     assert ran.returncode == 0, ran.stderr
-    trials = {one.trial.system.name: one for one in read_study(study).recordings}
+    trials = {recording.trial.system.name: recording for recording in read_study(study).recordings}
     assert trials.keys() == {"MariaDB, slow", "MariaDB, fast"}
     for name, capacity in (("slow", "100"), ("fast", "400")):
         recording = trials[f"MariaDB, {name}"]

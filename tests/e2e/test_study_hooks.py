@@ -90,7 +90,7 @@ configure = ["sh", "-c", "test $(cat [ab]/server.pid 2>/dev/null | wc -l) = 0 &&
     study = tmp_path / "out"
     ran = plimsoll("study", "run", file, "--to", study, env=servers["a"].env)
     assert ran.returncode == 0, ran.stderr
-    assert [one[1] for one in recordings(study)] == [Verdict.COMPLETE] * 4
+    assert [recording[1] for recording in recordings(study)] == [Verdict.COMPLETE] * 4
     assert not any(one.is_up() for one in servers.values())
     for name, server in servers.items():
         calls = [line.split()[0] for line in server.calls]
@@ -111,9 +111,9 @@ configure = ["sh", "-c", "test $(cat [ab]/server.pid 2>/dev/null | wc -l) = 0 &&
     assert (told["PLIMSOLL_TARGET_USER"], told["PLIMSOLL_TARGET_DATABASE"]) == ("bench", "sbtest")
     assert (told["PLIMSOLL_FACTOR_FLUSH"], told["PLIMSOLL_FACTOR_BIG_PAGES"]) == ("1", "on")
     assert b[0].trial.system.factors["flush"] == "1"
-    assert [one.code for one in b[0].outcome.warnings if one.code == "collect-failed"], "a link is not kept"
+    assert [warning.code for warning in b[0].outcome.warnings if warning.code == "collect-failed"], "a link is not kept"
     assert [path.name for path in (b[0].path / "collected").iterdir()] == ["told"]
-    hooks = {one.hook: one for one in b[0].outcome.hooks}
+    hooks = {hook.hook: hook for hook in b[0].outcome.hooks}
     assert set(hooks) >= {"start", "reset", "collect"}
     output = (b[0].path / str(hooks["reset"].output)).read_text()
     assert "reset is done; the password is ********" in output
@@ -141,12 +141,14 @@ def test_a_hook_that_fails_fails_its_trials_and_not_the_study(server: HookedServ
     found = {verdict: reason for _, verdict, reason in recordings(study)}
     assert set(found) == {Verdict.FAILED, Verdict.COMPLETE}
     assert "Its output ends with: quota\\x1b[31m exceeded" in str(found[Verdict.FAILED])
-    (complete,) = [one for one in read_study(study).recordings if one.outcome.verdict is Verdict.COMPLETE]
-    (warned,) = [one for one in complete.outcome.warnings if one.code == "collect-failed"]
+    (complete,) = [
+        recording for recording in read_study(study).recordings if recording.outcome.verdict is Verdict.COMPLETE
+    ]
+    (warned,) = [warning for warning in complete.outcome.warnings if warning.code == "collect-failed"]
     assert "exit code 9" in warned.evidence
     again = plimsoll("study", "run", tmp_path / "s.toml", "--to", study, env=server.env)
     assert again.returncode == 0, again.stderr
-    assert [one[1] for one in recordings(study)] == [Verdict.COMPLETE] * 2
+    assert [recording[1] for recording in recordings(study)] == [Verdict.COMPLETE] * 2
 
 
 def test_a_reset_that_hangs_or_loses_rows_fails_the_trial(server: HookedServer, tmp_path: Path) -> None:
@@ -197,13 +199,13 @@ def test_a_stop_that_fails_keeps_other_systems_from_running(servers: dict[str, H
     ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", study, env=servers["a"].env)
     assert ran.returncode in {0, 4}, ran.stderr  # on a busy machine a trial of a second may complete nothing
     assert "hook stop of a: failed with exit code 1" in ran.stderr
-    events = [one.event for one in read_events(study / "events.jsonl")]
-    ended = [(one.system, one.hook, one.result) for one in events if isinstance(one, HookEnded)]
-    began = [(one.system, one.hook) for one in events if isinstance(one, HookBegan)]
+    events = [event.event for event in read_events(study / "events.jsonl")]
+    ended = [(event.system, event.hook, event.result) for event in events if isinstance(event, HookEnded)]
+    began = [(event.system, event.hook) for event in events if isinstance(event, HookBegan)]
     assert ("a", "stop", "failed") in ended
     if began.index(("a", "start")) < began.index(("b", "start")):
         assert ended[ended.index(("a", "stop", "failed")) + 1] == ("a", "stop", "done")
-    verdicts = [one[1] for one in recordings(study)]
+    verdicts = [recording[1] for recording in recordings(study)]
     assert len(verdicts) == 2
     assert Verdict.COMPLETE in verdicts
 
@@ -225,12 +227,12 @@ def test_environments_are_switched_by_hand(servers: dict[str, HookedServer], tmp
     ran = run("--environment", "in a")
     assert ran.returncode == 6, ran.stderr
     assert f"switch to 'in b', then run the study again: plimsoll study run {file} --to {study}" in ran.stderr
-    assert [one[0] for one in recordings(study)] == ["a"]
+    assert [recording[0] for recording in recordings(study)] == ["a"]
     assert run("--environment", "in a").returncode == 6, "nothing more to measure here"
     (tmp_path / "switched").touch()
     ran = run()
     assert ran.returncode == 0, ran.stderr
-    assert sorted(one[0] for one in recordings(study)) == ["a", "b"]
+    assert sorted(recording[0] for recording in recordings(study)) == ["a", "b"]
     shown = json.loads((study / "guide.json").read_text())
     assert "environments-once" in {one["code"] for one in shown["limits"]}
     assert {one["verdict"] for one in shown["differences"]} == {"untestable"}
@@ -255,4 +257,4 @@ def test_a_hook_is_read_from_a_study_folder_too(server: HookedServer, tmp_path: 
     (study / "recordings" / trial["trial_id"] / "outcome.json").unlink()
     ran = plimsoll("study", "run", study, env=server.env, cwd=Path("/"))
     assert ran.returncode == 0, ran.stderr
-    assert [one[1] for one in recordings(study)] == [Verdict.COMPLETE]
+    assert [recording[1] for recording in recordings(study)] == [Verdict.COMPLETE]

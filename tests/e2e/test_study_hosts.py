@@ -85,8 +85,8 @@ def test_drivers_share_the_load_of_a_server_on_another_host(tmp_path: Path, db2:
     ran = plimsoll("study", "run", file, "--to", folder)
     assert ran.returncode == 0, ran.stderr
     (recording,) = read_study(folder).recordings
-    assert [(one.name, one.is_here) for one in recording.outcome.drivers] == [("local", True), ("db2", False)]
-    assert all((one.offered_count or 0) > 0 for one in recording.outcome.drivers)
+    assert [(driver.name, driver.is_here) for driver in recording.outcome.drivers] == [("local", True), ("db2", False)]
+    assert all((driver.offered_count or 0) > 0 for driver in recording.outcome.drivers)
     assert list(Path("/var/tmp").glob("plimsoll-driver-*")) == []
     file.write_text(text.replace('reset = "per_trial"', 'reset = "per_trial"\ndrivers = ["local", "load9.invalid"]'))
     ran = plimsoll("study", "run", file, "--to", tmp_path / "other")
@@ -125,7 +125,7 @@ def test_a_host_that_is_lost_during_set_up_is_waited_for(tmp_path: Path, db2: Ss
     assert running.returncode == 0, errors
     assert "there: its host was lost: " in errors
     assert "; waiting up to 10 min 00 s for it" in errors
-    assert [one.outcome.verdict for one in read_study(folder).recordings] == [Verdict.COMPLETE]
+    assert [recording.outcome.verdict for recording in read_study(folder).recordings] == [Verdict.COMPLETE]
     assert list(db2.disk.iterdir()) == []
 
 
@@ -186,7 +186,7 @@ def test_a_disk_that_is_full_or_fills_there_is_named_with_its_host(tmp_path: Pat
         running.kill()
     assert list(small.disk.iterdir()) == []
     assert plimsoll("study", "run", file, "--to", folder).returncode == 0
-    assert [one.outcome.verdict for one in read_study(folder).recordings] == [Verdict.COMPLETE] * 2
+    assert [recording.outcome.verdict for recording in read_study(folder).recordings] == [Verdict.COMPLETE] * 2
 
 
 def _state(folder: Path) -> str:

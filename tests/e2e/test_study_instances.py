@@ -73,14 +73,17 @@ def per_instance(recording: Recording, table: pl.DataFrame | None, column: str) 
 
 
 def instance_names(recording: Recording) -> list[str]:
-    return [one.name for one in recording.environment.instances]
+    return [instance.name for instance in recording.environment.instances]
 
 
 def test_each_instance_has_its_share_and_its_own_rows(tmp_path: Path, data_dir: dict[str, str]) -> None:
     study, file = tmp_path / "out", written(tmp_path / "s.toml", STUDY + ONE)
     ran = plimsoll("study", "run", file, "--to", study, env=data_dir)
     assert ran.returncode == 0, ran.stderr
-    recordings = {(one.trial.system.name, one.trial.level.connections): one for one in read_study(study).recordings}
+    recordings = {
+        (recording.trial.system.name, recording.trial.level.connections): recording
+        for recording in read_study(study).recordings
+    }
     for connections in (3, 4):
         check_two_instances(recordings["two", connections], connections)
     one = recordings["one", 4]
@@ -125,7 +128,7 @@ def test_cpus_and_limits_are_divided_and_the_client_has_its_own(tmp_path: Path, 
     ran = plimsoll("study", "run", file, "--to", study, env=data_dir)
     assert ran.returncode == 0, ran.stderr
     (recording,) = read_study(study).recordings
-    found = [one.placement for one in recording.environment.instances]
+    found = [instance.placement for instance in recording.environment.instances]
     assert None not in found
     first, second = (one for one in found if one is not None)
     assert (len(first.cpus or ()), len(second.cpus or ())) == (1, 1)

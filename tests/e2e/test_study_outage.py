@@ -47,7 +47,7 @@ def test_the_trial_is_kept_as_failed_with_its_outage_and_the_study_goes_on(tmp_p
     os.kill(server_below(folder), signal.SIGKILL)
     output, errors = process.communicate(timeout=300)
     Path(folder).rmdir()
-    first, second = sorted(read_study(study).recordings, key=lambda one: one.trial.position)
+    first, second = sorted(read_study(study).recordings, key=lambda recording: recording.trial.position)
     assert (first.outcome.verdict, second.outcome.verdict) == (Verdict.FAILED, Verdict.COMPLETE), (output, errors)
     assert "no connection to the server could be opened again" in (first.outcome.reason or "")
     (outage,) = first.outcome.outages

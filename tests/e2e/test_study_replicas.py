@@ -75,7 +75,7 @@ def test_replicas_repeat_their_source(flavour: str, more: str, tmp_path: Path, d
     ran = plimsoll("study", "run", written(tmp_path, managed(flavour, more)), "--to", study, env=data_dir)
     assert ran.returncode == 0, ran.stderr
     recordings = read_study(study).recordings
-    assert [one.outcome.verdict for one in recordings] == [Verdict.COMPLETE] * 2
+    assert [recording.outcome.verdict for recording in recordings] == [Verdict.COMPLETE] * 2
     for recording in recordings:
         check_pair(recording, flavour)
     wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])

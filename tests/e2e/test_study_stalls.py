@@ -144,7 +144,7 @@ def test_a_trial_whose_server_is_silent_to_the_end_is_kept_as_failed(tmp_path: P
     with running.stopped_server(3):
         assert until(has_ended, 60)
     code, printed = running.end()
-    first, second = sorted(read_study(running.study).recordings, key=lambda one: one.trial.position)
+    first, second = sorted(read_study(running.study).recordings, key=lambda recording: recording.trial.position)
     assert (first.outcome.verdict, second.outcome.verdict) == (Verdict.FAILED, Verdict.COMPLETE), printed
     assert "the server answered nothing from " in (first.outcome.reason or "")
     assert first.outcome.account is not None

@@ -72,7 +72,7 @@ def run(file: Path, study: Path, monkeypatch: pytest.MonkeyPatch) -> StudyResult
 
 
 def events(study: Path, *kinds: type) -> list[object]:
-    return [one.event for one in read_events(study / "events.jsonl") if isinstance(one.event, kinds)]
+    return [event.event for event in read_events(study / "events.jsonl") if isinstance(event.event, kinds)]
 
 
 def test_what_options_tell_is_refused_before_anything_starts(tmp_path: Path, data_dir: Path) -> None:

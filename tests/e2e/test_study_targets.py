@@ -152,7 +152,7 @@ def test_data_is_put_back_once_for_each_block_and_not_made_twice(control: Contro
     file = write(tmp_path / "s.toml", control.target, text=only_theirs(STUDY))
     ran = plimsoll("study", "run", file, "--to", study, env=env(control.target))
     assert ran.returncode == 0, ran.stderr
-    events = [one.event for one in read_events(study / "events.jsonl")]
+    events = [event.event for event in read_events(study / "events.jsonl")]
     assert sum(isinstance(event, SystemBegan) for event in events) == 2
     done = Counter(
         event.phase
@@ -161,10 +161,10 @@ def test_data_is_put_back_once_for_each_block_and_not_made_twice(control: Contro
     )
     assert done["create"] == 2, "made for the first block, made again for the second"
     assert done["drop"] == 1
-    notes = [one.trial.states[0].note for one in read_study(study).recordings]
+    notes = [recording.trial.states[0].note for recording in read_study(study).recordings]
     said = sorted(str(note).partition(":")[0] for note in notes)
     assert said == ["data as prepared"] * 2 + ["data as the last trial left it"] * 2
-    trials = [one.trial for one in read_study(study).recordings]
+    trials = [recording.trial for recording in read_study(study).recordings]
     assert len({trial.server_start_id for trial in trials}) == 1
     assert len({trial.session_id for trial in trials}) == 1
     assert [trial.block for trial in trials] == [0, 0, 1, 1]
@@ -205,9 +205,9 @@ def test_another_server_under_the_same_url_is_not_pooled(
             assert ran.returncode == 0, ran.stderr
     assert "warning: environment-changed: theirs has changed since theirs-rw-c1-r0-" in ran.stderr
     assert "version of theirs/0 from 10." in ran.stderr
-    told = [one.event for one in read_events(study / "events.jsonl") if isinstance(one.event, EnvironmentChanged)]
+    told = [event.event for event in read_events(study / "events.jsonl") if isinstance(event.event, EnvironmentChanged)]
     assert len(told) == 1, "each change is told once"
-    trials = [one.trial for one in read_study(study).recordings]
+    trials = [recording.trial for recording in read_study(study).recordings]
     assert len({trial.session_id for trial in trials}) == 2
     assert len({trial.server_start_id for trial in trials}) == 2
     assert len({trial.block for trial in trials}) == 3

@@ -64,7 +64,7 @@ def test_it_stops_when_its_answer_is_decided_and_stays_stopped(tmp_path: Path) -
 
     ran = plimsoll("study", "run", file, "--to", study, env=env)
     assert ran.returncode == 0, ran.stderr
-    looks = [one.event for one in read_events(study / "events.jsonl") if isinstance(one.event, AnswerProgressed)]
+    looks = [event.event for event in read_events(study / "events.jsonl") if isinstance(event.event, AnswerProgressed)]
     count, is_decided = looks[-1].repetitions, looks[-1].is_decided
     assert [one.repetitions for one in looks] == list(range(1, count + 1))
     assert [one.is_decided for one in looks] == [False] * (count - 1) + [is_decided]

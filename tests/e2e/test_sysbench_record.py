@@ -63,10 +63,13 @@ def test_two_levels_become_a_guide(server: ManagedServer, tmp_path: Path) -> Non
         assert ran.stdout.count("] thds: ") == 3
         assert "queries performed:" in ran.stdout
         assert f"recorded: db1, oltp_read_only, {threads} connection" in ran.stderr
-    found = [(one.trial.level.connections, one.trial.repetition, one.trial.position) for one in recordings(study)]
+    found = [
+        (recording.trial.level.connections, recording.trial.repetition, recording.trial.position)
+        for recording in recordings(study)
+    ]
     assert found == [(1, 0, 0), (2, 0, 1), (2, 1, 2)]
-    for one in recordings(study):
-        check_recording(one, server)
+    for recording in recordings(study):
+        check_recording(recording, server)
     password = server.target.password.get_secret_value()
     assert not [path for path in study.rglob("*") if path.is_file() and password.encode() in path.read_bytes()]
 
@@ -79,7 +82,7 @@ def test_two_levels_become_a_guide(server: ManagedServer, tmp_path: Path) -> Non
     assert all(cell["cpu"]["client"] > 0 for cell in curve["cells"])
     codes = {placed["code"] for placed in analysis["warnings"]}
     assert "short-window" in codes
-    assert all(one.environment.client.on_server_host for one in recordings(study))
+    assert all(recording.environment.client.on_server_host for recording in recordings(study))
     assert not codes & {"key-range-misses-data", "telemetry-missing", "host-not-watched"}
 
 
@@ -149,17 +152,17 @@ def test_a_script_that_connects_to_no_server_says_nothing_of_one(server: Managed
         assert ran.returncode == 0, ran.stdout + ran.stderr
         assert "WARNING" not in ran.stdout
         assert "recorded: client alone, alone, 1 connection, repetition " in ran.stderr
-    for one in recordings(study):
-        system, environment = one.trial.system, one.environment
+    for recording in recordings(study):
+        system, environment = recording.trial.system, recording.environment
         assert (system.name, system.factors, system.instances) == ("client alone", {"target": "none"}, 0)
         assert (environment.instances, environment.host.name, environment.client.on_server_host) == ((), None, None)
-        assert [warning.code for warning in one.outcome.warnings] == ["no-server"]
-        assert one.outcome.window is not None
-        assert (one.outcome.window.first, one.outcome.window.last) == (
+        assert [warning.code for warning in recording.outcome.warnings] == ["no-server"]
+        assert recording.outcome.window is not None
+        assert (recording.outcome.window.first, recording.outcome.window.last) == (
             0,
             2,
         )  # a script's own warmup_time is none of ours
-        for table in (one.intervals(), one.histograms(), one.telemetry()):
+        for table in (recording.intervals(), recording.histograms(), recording.telemetry()):
             assert table is not None
             assert not [name for name in table["instance"] if name]
     guide = plimsoll("guide", study, "--json")

@@ -123,7 +123,7 @@ def test_a_trial_after_which_a_condition_does_not_hold_is_invalid_and_the_next_o
             control.rows("UPDATE customer SET c_ytd_payment = 0 WHERE c_d_id = 3 AND c_id = 14")
         _, errors = process.communicate(timeout=300)
         assert process.returncode == 4, errors
-    first, second = sorted(read_study(study).recordings, key=lambda one: one.trial.position)
+    first, second = sorted(read_study(study).recordings, key=lambda recording: recording.trial.position)
     assert first.trial.states[0].note == "data as prepared; the twelve conditions hold"
     assert (first.outcome.verdict, second.outcome.verdict) == (Verdict.INVALID, Verdict.FAILED)
     assert first.outcome.window is not None
@@ -134,7 +134,9 @@ def test_a_trial_after_which_a_condition_does_not_hold_is_invalid_and_the_next_o
     assert second.outcome.window is None
     assert (second.outcome.reason or "").startswith("before the load, here/0: ")
     assert [state.state for state in second.trial.states] == [State.RESET]
-    phases = {one.event.phase for one in read_events(study / "events.jsonl") if isinstance(one.event, DataProgressed)}
+    phases = {
+        event.event.phase for event in read_events(study / "events.jsonl") if isinstance(event.event, DataProgressed)
+    }
     assert {"load", "consistency"} <= phases
 
 
@@ -144,6 +146,6 @@ def wait_for_load(study: Path, process: subprocess.Popen[str]) -> None:
         if not (study / "events.jsonl").exists():
             return False
         events = [stamped.event for stamped in read_events(study / "events.jsonl")]
-        return any(isinstance(one, StateBegan) and one.state is State.MEASURE for one in events)
+        return any(isinstance(event, StateBegan) and event.state is State.MEASURE for event in events)
 
     assert until(is_measured, 100)

@@ -59,15 +59,20 @@ def test_runs_of_one_folder_are_repetitions_and_levels_of_its_guide(server: Mana
     assert other.returncode == 0, other.stderr
     assert json.loads(other.stdout)["verdict"] == "complete"
     found = [
-        (one.trial.system.name, one.trial.level.connections, one.trial.level.rate_tps, one.trial.repetition)
-        for one in recordings(study)
+        (
+            recording.trial.system.name,
+            recording.trial.level.connections,
+            recording.trial.level.rate_tps,
+            recording.trial.repetition,
+        )
+        for recording in recordings(study)
     ]
     address = f"127.0.0.1:{server.target.port}"
     assert found == [("db1", 1, None, 0), ("db1", 2, None, 0), ("db1", 2, None, 1), (address, 1, 20.0, 0)]
-    for one in recordings(study):
-        check_recording(one, server)
-    assert len({one.trial.session_id for one in recordings(study)}) == 4
-    assert len({one.trial.block for one in recordings(study)}) == 4
+    for recording in recordings(study):
+        check_recording(recording, server)
+    assert len({recording.trial.session_id for recording in recordings(study)}) == 4
+    assert len({recording.trial.block for recording in recordings(study)}) == 4
     guide = plimsoll("guide", study, "--json")
     assert guide.returncode == 0, guide.stderr
     analysis = json.loads(guide.stdout)

@@ -119,7 +119,7 @@ def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
     (tmp_path / "bank.toml").write_text(example(), encoding="utf-8")
     page = (ROOT / "docs" / "workloads.md").read_text(encoding="utf-8")
     words = [line.split()[1:] for line in re.findall(r"^plimsoll .*bank\.toml.*$", page, re.MULTILINE)]
-    assert [one[0] for one in words] == ["workload", "trial"]
+    assert [word[0] for word in words] == ["workload", "trial"]
     checked = plimsoll(*words[0], cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
     assert "look (weight 9), transfer (weight 1)" in checked.stdout

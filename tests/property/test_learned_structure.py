@@ -61,20 +61,20 @@ def transactions(draw: st.DrawFn) -> tuple[Tree, list[tuple[int, ...]]]:
 def test_loops_of_an_application_are_found_again(drawn: tuple[Tree, list[tuple[int, ...]]]) -> None:
     tree, sequences = drawn
     assume(len(once(tree)) <= BLOCK_MAX)
-    assert {folded(one) for one in sequences} == {tuple(once(tree))}
+    assert {folded(sequence) for sequence in sequences} == {tuple(once(tree))}
     structure = structure_of(tuple(once(tree)), Counter(sequences))
-    assert not any(one.crosses(other) for one in structure.loops for other in structure.loops)
+    assert not any(loop.crosses(other) for loop in structure.loops for other in structure.loops)
     for sequence in sequences:
         places = placed(structure, sequence)
         assert places is not None
-        assert tuple(structure.templates[one.place] for one in places) == sequence
-        assert [one.index for one in places] == list(range(len(sequence)))
-        assert len({(one.place, one.rounds) for one in places}) == len(places), "no two are the same round"
+        assert tuple(structure.templates[place.place] for place in places) == sequence
+        assert [place.index for place in places] == list(range(len(sequence)))
+        assert len({(place.place, place.rounds) for place in places}) == len(places), "no two are the same round"
         rounds = Counter[object]()
         for loop, count in round_counts(structure, places):
             rounds[loop] += count
         for loop in structure.loops:
-            firsts = [one for one in places if one.place == loop.begin]
+            firsts = [place for place in places if place.place == loop.begin]
             depth = structure.inside(loop.begin).index(loop)
             assert rounds[loop] == len({one.rounds[: depth + 1] for one in firsts})
 
@@ -85,9 +85,9 @@ def test_any_statements_are_given_back_or_have_no_place(sequence: list[int]) -> 
     structure = structure_of(folded(sequence), Counter({tuple(sequence): 1}))
     places = placed(structure, sequence)
     if places is not None:
-        assert [structure.templates[one.place] for one in places] == sequence
-        assert [one.index for one in places] == list(range(len(sequence)))
-        assert all(len(one.rounds) == len(structure.inside(one.place)) for one in places)
+        assert [structure.templates[place.place] for place in places] == sequence
+        assert [place.index for place in places] == list(range(len(sequence)))
+        assert all(len(place.rounds) == len(structure.inside(place.place)) for place in places)
 
 
 @given(st.dictionaries(st.integers(0, 10_000), st.integers(1, 10_000), min_size=1, max_size=200))

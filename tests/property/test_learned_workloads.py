@@ -74,7 +74,7 @@ values: st.SearchStrategy[Value] = (
 def statements(draw: st.DrawFn, schema: SchemaFacts) -> tuple[str, str, list[Value | list[Value]]]:
     """Kind, text, and the literals of one run."""
     table = draw(st.sampled_from(schema.tables))
-    names = [one.name for one in table.columns]
+    names = [column.name for column in table.columns]
     first, last = draw(st.sampled_from(names)), draw(st.sampled_from(names))
     some = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
     marks = ", ".join("?" for _ in some)

@@ -30,4 +30,4 @@ def test_stretches_have_their_least_length() -> None:
 
 def cost(series: np.ndarray[tuple[int], np.dtype[np.float64]], changes: list[int], penalty: float) -> float:
     parts = np.split(series, changes)
-    return float(sum(((one - one.mean()) ** 2).sum() for one in parts)) + penalty * len(changes)
+    return float(sum(((part - part.mean()) ** 2).sum() for part in parts)) + penalty * len(changes)

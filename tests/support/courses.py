@@ -89,8 +89,8 @@ class FakeExecution:
         self.finished.add(trial.trial_id)
 
     def run_turns(self, trials: list[PlannedTrial], *, first: bool, remaining: int) -> None:
-        for one in trials:
-            self.run_trial(one, None, first=first, remaining=remaining)
+        for trial in trials:
+            self.run_trial(trial, None, first=first, remaining=remaining)
 
     def remaining_s(self, count: int) -> float:
         return count * TRIAL_S
@@ -149,4 +149,4 @@ def without(measure: Callable[[PlannedTrial], Made | None], repetition: int) -> 
 
 
 def repetitions(execution: FakeExecution) -> list[int]:
-    return sorted({one.repetition for one in execution.plan.trials})
+    return sorted({trial.repetition for trial in execution.plan.trials})

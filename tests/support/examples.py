@@ -49,7 +49,7 @@ def run_example(name: str | Path, to: Path, *, limit_s: float = 280, attempts: i
     assert ran.returncode == 0, ran.stderr
     recordings = tuple(read_study(to).recordings)
     assert recordings
-    assert {one.outcome.verdict for one in recordings} == {Verdict.COMPLETE}
+    assert {recording.outcome.verdict for recording in recordings} == {Verdict.COMPLETE}
     analysis = json.loads((to / "guide.json").read_text())
     assert analysis["missing"] == []
     assert analysis["claims"]

@@ -56,14 +56,14 @@ def _as_json(prefix: str, report: dict[str, dict[str, str]]) -> str:
 
 
 GO_TPC = (
-    "".join(_plain(*one) for one in _reports()[:3])
+    "".join(_plain(*report) for report in _reports()[:3])
     + "Finished\n"
     + _plain(*_reports()[3])
     + "tpmC: 9000.0, tpmTotal: 20000.0, efficiency: 3499.2%\n"
 )
 
 GO_TPC_JSON = (
-    "".join(_as_json(*one) for one in _reports()[:3])
+    "".join(_as_json(*report) for report in _reports()[:3])
     + "Finished\n"
     + _as_json(*_reports()[3])
     + '[{"efficiency":"3499.2%","tpmC":"9000.0","tpmTotal":"20000.0"}]\n'

@@ -51,9 +51,9 @@ class _Tables:
 def write_statements(folder: Path, transactions: Sequence[Sequence[Logged]], *, sessions: int = 2) -> EventLog:
     """Writes the tables and opens them. Each transaction gets a BEGIN and, where it has no other end, a COMMIT."""
     tables = _Tables()
-    for number, one in enumerate(transactions):
-        end = () if one and one[-1].kind in ("commit", "rollback") else (COMMIT,)
-        for each in (BEGIN, *one, *end):
+    for number, transaction in enumerate(transactions):
+        end = () if transaction and transaction[-1].kind in ("commit", "rollback") else (COMMIT,)
+        for each in (BEGIN, *transaction, *end):
             _add(tables, each, number % sessions)
     rows = [
         {"template": number, "schema": schema, "kind": kind, "text": text, "slots": text.count("?") + text.count("...")}
@@ -68,7 +68,7 @@ def write_statements(folder: Path, transactions: Sequence[Sequence[Logged]], *, 
     }
     for name, table in written.items():
         table.write_csv(folder / f"{name}.csv", quote_style="non_numeric")
-    times = [one["start_us"] for one in tables.events]
+    times = [event["start_us"] for event in tables.events]
     source = {
         "name": "slow.log",
         "format": "slow",

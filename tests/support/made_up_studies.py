@@ -117,4 +117,4 @@ def judged(means: Means, equal_within: float = EQUAL_WITHIN) -> dict[TestKey, Ra
 
 def has_winner(means: Means) -> bool:
     """Whether any system is named faster or slower; quicker than `judged`, which finds more than the verdict."""
-    return min(holm([one.chance_if_same for one in ratios_of(means).values()])) <= ALPHA
+    return min(holm([ratio.chance_if_same for ratio in ratios_of(means).values()])) <= ALPHA

@@ -46,7 +46,9 @@ def nices(pid: int) -> set[int]:
 
 def own_groups(pid: int) -> list[Path]:
     """Control groups of a process that Plimsoll made."""
-    return sorted({one.own for one in hierarchies(pid=pid).values() if one.own.parent.name == "plimsoll"})
+    return sorted(
+        {hierarchy.own for hierarchy in hierarchies(pid=pid).values() if hierarchy.own.parent.name == "plimsoll"}
+    )
 
 
 def cpu_s(pid: int) -> float:

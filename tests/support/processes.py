@@ -11,7 +11,7 @@ def exists(pid: int) -> bool:
 
 def group_exists(number: int) -> bool:
     """Whether a process group has a process."""
-    pids = (int(one.name) for one in Path("/proc").iterdir() if one.name.isdecimal())
+    pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal())
     return any(state not in ("", "Z") and group == number for state, group in map(_state_and_group, pids))
 
 

@@ -49,7 +49,7 @@ def imported_analysis() -> Analysis:
         plimsoll_version="0.1.0",
         study="hp-proliant-2008",
         answer=(
-            _peak(next(one for one in curves if one.system == f"BL480c, {SAN}" and one.workload == READ_WRITE)),
+            _peak(next(curve for curve in curves if curve.system == f"BL480c, {SAN}" and curve.workload == READ_WRITE)),
             found("pool-per-core", workload=READ_WRITE, per_core=1.0, is_advice=False),
         ),
         limits=(found("no-intervals", cells_count=128, all_count=128),),

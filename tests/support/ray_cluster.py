@@ -49,9 +49,9 @@ class RayNodes:
 
     def node_of(self, pid: int) -> int:
         """The node that a process was started by, in the end."""
-        for one in ancestors(pid):
+        for ancestor in ancestors(pid):
             for node, pids in enumerate(self.pids):
-                if one in pids:
+                if ancestor in pids:
                     return node
         raise AssertionError("it belongs to no node")
 

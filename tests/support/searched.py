@@ -52,5 +52,5 @@ def searched(
         systems=tuple(SystemSummary(name=name, cost_per_month=(costs or {}).get(name)) for name in tps),
         workloads=(WorkloadSummary(name="w", options=options or {}),),
         curves=(),
-        capacities=capacities([one for name, own in tps.items() for one in searches(name, *own)]),
+        capacities=capacities([search for name, own in tps.items() for search in searches(name, *own)]),
     )

@@ -43,7 +43,9 @@ def in_transaction(*statements: Ran, end: str = "COMMIT") -> list[Ran]:
 
 def _ended(transactions: Sequence[Transaction], sessions: int) -> Iterator[tuple[int, int, Ran]]:
     """Time in microseconds since 1970, session, statement: sessions in turn, a millisecond from one to the next."""
-    left = [[each for one in transactions[session::sessions] for each in one] for session in range(sessions)]
+    left = [
+        [each for transaction in transactions[session::sessions] for each in transaction] for session in range(sessions)
+    ]
     number = 0
     while any(left):
         for session, statements in enumerate(left):

@@ -12,7 +12,7 @@ def answer_of(analysis: Analysis) -> tuple[str, ...]:
 
 
 def limits_of(analysis: Analysis) -> tuple[str, ...]:
-    return tuple(limit_sentence(one) for one in analysis.limits)
+    return tuple(limit_sentence(limit) for limit in analysis.limits)
 
 
 def evidence_of(warning: PlacedWarning) -> str:

@@ -30,7 +30,7 @@ def tpcc_analysis() -> Analysis:
     found = deviations(options, connections=(1, 32), instances=4, measured=slow)
     types = dict.fromkeys(TYPES, 0.2)
     workload = first.model_copy(update={"kind": TPCC, "types": types, "deviations": found})
-    curves = (_with_types(one) if one.workload == first.name else one for one in analysis.curves)
+    curves = (_with_types(curve) if curve.workload == first.name else curve for curve in analysis.curves)
     return analysis.model_copy(update={"workloads": (workload, *others), "curves": tuple(curves)})
 
 
@@ -56,5 +56,5 @@ def _with_types(curve: Curve) -> Curve:
         efficiency_ratio=576.0,
         types=demands,
     )
-    cells = (one.model_copy(update={"types": types, "tpcc": figures}) for one in curve.cells)
+    cells = (cell.model_copy(update={"types": types, "tpcc": figures}) for cell in curve.cells)
     return curve.model_copy(update={"cells": tuple(cells)})

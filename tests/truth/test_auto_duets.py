@@ -40,10 +40,10 @@ def _turning_cell(logs: npt.NDArray[np.float64], *, name: str, against: str) -> 
     trials = [
         SimpleNamespace(
             trial=SimpleNamespace(repetition=index),
-            throughput_tps=float(np.exp(own).mean()),
-            turns=_turns(own, against),
+            throughput_tps=float(np.exp(log).mean()),
+            turns=_turns(log, against),
         )
-        for index, own in enumerate(logs)
+        for index, log in enumerate(logs)
     ]
     return cast("MeasuredCell", SimpleNamespace(system=name, level=Level(connections=1), trials=trials))
 

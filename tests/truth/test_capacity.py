@@ -200,16 +200,16 @@ def test_beside_a_neighbour_the_interval_still_holds_the_truth_or_is_open(name: 
     world = WORLDS["autocorrelated"]
     seeds = range(FIRST_SEED, FIRST_SEED + SEARCHES)
     answers = [searched(world, seed, NEIGHBOURS[name].machine(seed)) for seed in seeds]
-    assert np.mean([one.low is None or one.low <= world.truth_tps for one in answers]) >= 0.95
-    assert np.mean([one.high is None or one.high >= world.truth_tps for one in answers]) >= 0.5
+    assert np.mean([answer.low is None or answer.low <= world.truth_tps for answer in answers]) >= 0.95
+    assert np.mean([answer.high is None or answer.high >= world.truth_tps for answer in answers]) >= 0.5
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
 def test_a_search_that_sees_its_neighbour_is_near_the_truth_or_says_that_it_was_disturbed(name: str) -> None:
     world, seeds = WORLDS["autocorrelated"], range(FIRST_SEED, FIRST_SEED + SEARCHES)
     answers = [searched(world, seed, NEIGHBOURS[name].machine(seed), sees=True) for seed in seeds]
-    near = [abs((one.capacity_tps or 0.0) / world.truth_tps - 1) <= 0.05 for one in answers]
-    says = [says_disturbed(one) for one in answers]
+    near = [abs((answer.capacity_tps or 0.0) / world.truth_tps - 1) <= 0.05 for answer in answers]
+    says = [says_disturbed(answer) for answer in answers]
     assert np.mean([one or other for one, other in zip(near, says, strict=True)]) >= 0.9
 
 
@@ -241,7 +241,7 @@ def test_a_machine_that_becomes_quiet_shows_that_it_was_not() -> None:
     """It was equally slow in each second of three minutes, which nothing tells until it is quiet."""
     world, machine = WORLDS["autocorrelated"], np.repeat([0.5, 1.0], [180, 3420])
     answers = [searched(world, seed, machine, sees=True) for seed in range(FIRST_SEED, FIRST_SEED + SEARCHES)]
-    assert np.mean([abs((one.capacity_tps or 0.0) / world.truth_tps - 1) <= 0.05 for one in answers]) >= 0.9
+    assert np.mean([abs((answer.capacity_tps or 0.0) / world.truth_tps - 1) <= 0.05 for answer in answers]) >= 0.9
 
 
 def test_a_quiet_machine_is_called_so_and_the_answer_is_that_of_a_search_that_sees_nothing() -> None:
@@ -302,7 +302,7 @@ def check_answers(world: World) -> None:
     assert np.mean(np.abs(ratios - 1) <= 0.03) >= world.least_near - slack
     assert np.mean(np.abs(ratios - 1) <= 0.05) >= world.least_in_5 - slack
     assert abs(np.median(ratios) - 1) < 0.02
-    lows, highs = (np.array([getattr(one, side) or np.nan for one in answers]) for side in ("low", "high"))
+    lows, highs = (np.array([getattr(answer, side) or np.nan for answer in answers]) for side in ("low", "high"))
     assert np.mean(~np.isnan(lows)) >= world.least_known
     assert np.mean(~np.isnan(highs)) >= world.least_known
     assert np.mean(lows[~np.isnan(lows)] <= world.truth_tps) >= 0.95

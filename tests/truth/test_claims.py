@@ -40,7 +40,7 @@ def verdicts(
     """Of each claim over all studies; system b has 1.2 times as much as a."""
     chance = np.random.default_rng(5)
     named = {"says": "so", "workload": "read-write", "system": "a"}
-    written = [ClaimSpec.model_validate(named | one) for one in claims]
+    written = [ClaimSpec.model_validate(named | claim) for claim in claims]
     found: list[Counter[ClaimVerdict]] = [Counter() for _ in claims]
     for _ in range(studies):
         recordings = [
@@ -54,8 +54,8 @@ def verdicts(
             for connections, tps in curve.items()
             for repetition in range(repetitions)
         ]
-        for counter, one in zip(found, analyse("made", recordings, claims=written).claims, strict=True):
-            counter[one.verdict] += 1
+        for counter, claim in zip(found, analyse("made", recordings, claims=written).claims, strict=True):
+            counter[claim.verdict] += 1
     return found
 
 

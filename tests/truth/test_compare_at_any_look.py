@@ -45,7 +45,7 @@ def noise(world: str, random: np.random.Generator, shape: tuple[int, ...], sd: f
 
 def stop(logs: dict[str, np.ndarray], levels: tuple[int, ...]) -> int:
     """After so many repetitions a study of these systems stops."""
-    asked = questions(list(logs), ["read-write"], [Level(connections=one) for one in levels])
+    asked = questions(list(logs), ["read-write"], [Level(connections=level) for level in levels])
     cells = {
         CellKey(name, "read-write", Level(connections=level)): dict(enumerate(np.exp(values[:, place])))
         for name, values in logs.items()

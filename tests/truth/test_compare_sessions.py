@@ -129,15 +129,15 @@ def _numbered(side: Side, session_number: int) -> list[TrialSummary]:
     """Trials of one session with ids and repetitions of their own, as those of one study have."""
     return [
         replace(
-            one,
-            trial=one.trial.model_copy(
+            trial,
+            trial=trial.trial.model_copy(
                 update={
-                    "trial_id": f"{session_number}-{one.trial.trial_id}",
-                    "repetition": one.trial.repetition + REPETITIONS * session_number,
+                    "trial_id": f"{session_number}-{trial.trial.trial_id}",
+                    "repetition": trial.trial.repetition + REPETITIONS * session_number,
                 }
             ),
         )
-        for one in side.trials
+        for trial in side.trials
     ]
 
 
@@ -154,7 +154,7 @@ def test_sessions_that_alternate_find_what_is_larger_than_they_move() -> None:
 @pytest.mark.parametrize("count", [3, 10])
 def test_the_effect_that_could_have_been_seen_is_seen(count: int) -> None:
     """The median of what is stated is found in about four of five."""
-    stated = [one.comparisons[0].smallest_effect for one in answers(0.1, count)]
+    stated = [answer.comparisons[0].smallest_effect for answer in answers(0.1, count)]
     seen = answers(0.1, count, ratio=float(np.median([one for one in stated if one is not None])))
     names = sum(one.comparisons[0].verdict is RatioVerdict.FASTER for one in seen) / PAIRS
     assert 0.65 < names < 0.97

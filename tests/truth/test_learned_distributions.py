@@ -200,8 +200,8 @@ def test_shares_fall_and_have_a_sum_of_at_most_one() -> None:
 def test_values_are_told_by_rank_and_not_by_what_they_are() -> None:
     """Other names of the same values give the same distribution: texts, numbers, and pairs of kind and value."""
     values = drawn(zipf(500, 1.0), 2_000, 3)
-    texts = [f"canary{one}" for one in values]
-    assert fit(texts, 500) == fit(values, 500) == fit([("int", one) for one in values], 500)
+    texts = [f"canary{value}" for value in values]
+    assert fit(texts, 500) == fit(values, 500) == fit([("int", value) for value in values], 500)
 
 
 def test_a_domain_that_is_smaller_than_what_was_seen_is_that() -> None:

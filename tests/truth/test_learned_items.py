@@ -74,7 +74,7 @@ def test_a_loop_over_the_items_of_a_list(tmp_path: Path, other: float, is_sorted
     assert (articles["generate"], articles["table"]) == ("reference", "item")
     assert articles.get("sorted", False) is is_sorted
     assert set(articles["list"]["counts"]) == set(range(5, 16))
-    assert not [one for one in others if "item" in one]
+    assert not [other for other in others if "item" in other]
     assert list(found["loops"].values()) == [{"items_of": name}]
     looked_up, locked, changed, inserted = found["statement"]
     assert f"IN (:{name})" in looked_up["sql"]
@@ -106,7 +106,7 @@ def test_a_loop_through_all_districts(tmp_path: Path) -> None:
         text = "update district set ytd = ytd + ? where d_id = ?"
         made.append([Logged(text, "update", (paid, district)) for district in range(1, DISTRICTS + 1)])
     found = transaction_of(tmp_path, made)
-    (name, districts), (paid_name, paid) = sorted(found["values"].items(), key=lambda one: "list" not in one[1])
+    (name, districts), (paid_name, paid) = sorted(found["values"].items(), key=lambda item: "list" not in item[1])
     assert (districts["list"], districts["sorted"]) == (DISTRICTS, True)
     assert (paid["generate"], f":{paid_name}" in found["statement"][0]["sql"]) == ("integer", True)
     assert found["statement"][0]["repeat"] == {"items_of": name}
@@ -181,7 +181,7 @@ def test_lists_that_are_there_again_and_values_of_all_rounds() -> None:
         }
 
     found = item_relations(STRUCTURE, [made() for _ in range(100)], {LIST, again}, known=())
-    assert {place: (one.kind, one.of) for place, one in found.relations.items()} == {
+    assert {place: (relation.kind, relation.of) for place, relation in found.relations.items()} == {
         again: ("same", LIST),
         SECOND: ("once", None),
     }

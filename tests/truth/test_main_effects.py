@@ -83,9 +83,9 @@ def test_intervals_of_effects_and_interactions_cover_the_truth_in_every_world(wo
     inside: dict[str, list[bool]] = {"effect": [], "level": [], "interaction": []}
     for effects, interactions in studies(shape, WORLDS[world], count):
         for kind, ratios in (
-            ("effect", [one.ratio for one in effects]),
-            ("level", [at.ratio for one in effects for at in one.levels]),
-            ("interaction", [one.ratio for one in interactions]),
+            ("effect", [effect.ratio for effect in effects]),
+            ("level", [at.ratio for effect in effects for at in effect.levels]),
+            ("interaction", [interaction.ratio for interaction in interactions]),
         ):
             inside[kind] += [
                 ratio.bounds is not None and ratio.bounds.low <= 1 <= ratio.bounds.high for ratio in ratios
@@ -117,17 +117,21 @@ def about(kind: str, found: Found) -> FactorEffect | Interaction:
     effects, interactions = found
     if kind == "f0":
         return effects[0]
-    return next(one for one in interactions if one.factor == "f0" and (one.other is None) == (kind == "f0 x level"))
+    return next(
+        interaction
+        for interaction in interactions
+        if interaction.factor == "f0" and (interaction.other is None) == (kind == "f0 x level")
+    )
 
 
 @pytest.mark.parametrize("kind", ["f0", "f0 x f1", "f0 x level"])
 @pytest.mark.parametrize("world", ["repetition 3, start 0, minute 0", "repetition 1, start 1, minute 1"])
 def test_what_is_called_detectable_is_found_in_four_of_five_studies(kind: str, world: str) -> None:
     count = STUDIES or 120
-    usual = [about(kind, found).smallest_effect for found in studies("2 x 2", WORLDS[world], count)]
+    usual = [about(kind, study).smallest_effect for study in studies("2 x 2", WORLDS[world], count)]
     size = math.log(float(np.median([one for one in usual if one is not None])))
     truth = planted(kind, size)
-    named = [about(kind, one).verdict == "faster" for one in studies("2 x 2", WORLDS[world], count, truth=truth)]
+    named = [about(kind, study).verdict == "faster" for study in studies("2 x 2", WORLDS[world], count, truth=truth)]
     off = slack(0.8, count)
     # Holm's procedure is kinder than the corrected test where a planted interaction is two effects as well.
     assert 0.78 - off <= np.mean(named) <= 0.87 + off
@@ -138,8 +142,8 @@ def test_a_mean_over_the_others_is_right_where_factors_interact() -> None:
     truth = planted("f0 x f1", math.log(2))
     found = list(studies("2 x 2", World(noise=0.005, repetition=3), 20, truth=truth))
     for effects, interactions in found:
-        assert [one.ratio.value for one in effects] == pytest.approx([math.sqrt(2)] * 2, rel=0.02)
-        (of_factors,) = [one for one in interactions if one.other is not None]
+        assert [effect.ratio.value for effect in effects] == pytest.approx([math.sqrt(2)] * 2, rel=0.02)
+        (of_factors,) = [interaction for interaction in interactions if interaction.other is not None]
         assert of_factors.ratio.value == pytest.approx(2, rel=0.03)
         assert of_factors.effect_at_base.value == pytest.approx(1, rel=0.02)
         assert of_factors.effect_at_value.value == pytest.approx(2, rel=0.02)
@@ -156,9 +160,9 @@ def test_listed_combinations_and_missing_trials_cover_as_well(world: str) -> Non
         logs[random.random(logs.shape) < 0.1] = np.nan
         effects, interactions = found_in(of, logs)
         inside += [
-            one.ratio.bounds.low <= 1 <= one.ratio.bounds.high
-            for one in (*effects, *interactions)
-            if one.ratio.bounds is not None
+            effect.ratio.bounds.low <= 1 <= effect.ratio.bounds.high
+            for effect in (*effects, *interactions)
+            if effect.ratio.bounds is not None
         ]
     off = slack(0.95, count)
     assert 0.93 - off <= np.mean(inside) <= 0.97 + off
@@ -169,8 +173,8 @@ def test_systems_that_vary_unlike_each_other_do_no_harm_in_a_full_matrix() -> No
     random, of, count = np.random.default_rng(31), matrix((2, 2)), STUDIES or 150
     noise = np.array([1.0, 1.0, 1.0, 5.0])[:, None, None] * NOISE
     found = [found_in(of, random.normal(size=(4, 1, 5)) * noise) for _ in range(count)]
-    ratios = [one.ratio for effects, interactions in found for one in (*effects, *interactions)]
-    inside = [one.bounds is not None and one.bounds.low <= 1 <= one.bounds.high for one in ratios]
+    ratios = [effect.ratio for effects, interactions in found for effect in (*effects, *interactions)]
+    inside = [ratio.bounds is not None and ratio.bounds.low <= 1 <= ratio.bounds.high for ratio in ratios]
     assert 0.91 - slack(0.95, count) <= np.mean(inside)
 
 
@@ -181,5 +185,5 @@ def test_a_study_that_stops_by_looking_names_nothing_in_nineteen_of_twenty() -> 
     for _ in range(count):
         logs = World(repetition=1, start=1).logs(random, 4, 1, 10)
         looks = (found_in(of, logs[:, :, :seen], at_any_look=True) for seen in range(3, 11))
-        wrong += any(is_named(one) for effects, interactions in looks for one in (*effects, *interactions))
+        wrong += any(is_named(effect) for effects, interactions in looks for effect in (*effects, *interactions))
     assert wrong / count <= 0.05 + slack(0.05, count)

@@ -50,8 +50,8 @@ def test_most_searches_are_within_3_percent_of_the_planted_capacity() -> None:
     truth_tps = KNEE.capacity_tps()
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         answers = list(pool.map(_searched, range(KNEES)))
-    near = [abs((one.capacity_tps or 0.0) / truth_tps - 1) <= 0.03 for one in answers]
-    print([one.capacity_tps for one in answers], truth_tps)
+    near = [abs((answer.capacity_tps or 0.0) / truth_tps - 1) <= 0.03 for answer in answers]
+    print([answer.capacity_tps for answer in answers], truth_tps)
     assert sum(near) / len(near) >= 0.95
 
 

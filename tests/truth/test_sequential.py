@@ -145,7 +145,7 @@ def test_of_all_systems_and_levels_together_no_look_names_a_winner_in_95_of_100_
     wrong = 0
     for asked, study in studies(world, count, effects=(0.0,) * systems, levels=levels):
         looks = range(REPETITIONS_MIN, LOOKS + 1)
-        wrong += any(one in WINNERS for look in looks for one in verdicts(asked, study, look))
+        wrong += any(verdict in WINNERS for look in looks for verdict in verdicts(asked, study, look))
     assert wrong / count <= 0.05, wrong / count
 
 
@@ -177,7 +177,7 @@ def test_planted_effects_are_found_and_equal_systems_are_called_equal() -> None:
         (math.log(1.05), RatioVerdict.FASTER, 0.8, 12),
         (math.log(1.10), RatioVerdict.FASTER, 0.98, 6),
     ):
-        ended = [at_the_stop(*one) for one in studies("normal", 400, effects=(0.0, effect), sigma=0.015)]
+        ended = [at_the_stop(*study) for study in studies("normal", 400, effects=(0.0, effect), sigma=0.015)]
         assert np.mean([found == [verdict] for _, found in ended]) >= share
         assert np.mean([stopped for stopped, _ in ended if stopped is not None]) <= soon
 
@@ -188,7 +188,7 @@ def promised(effect: float, sigma: float, tests_count: int, looks: int, studies:
     first, *others = (Question("w", Level(connections=index + 1), "b", "a") for index in range(tests_count))
     for _ in range(studies):
         logs = random.normal(effect, sigma, 130)
-        decided = {one: {index: 1.0 + index / 1000 for index in range(130)} for one in others}  # found at once
+        decided = {other: {index: 1.0 + index / 1000 for index in range(130)} for other in others}  # found at once
         known = interim({first: dict(enumerate(logs[:looks])), **decided}, equal_within=EQUAL_WITHIN)[0]
         if known.is_decided or known.more is None:
             continue

@@ -33,7 +33,7 @@ def search(world_name: str, system: str, speed: float, seed: int, start_noise: f
 
 
 def verdicts(found: list[SearchRecord]) -> list[str]:
-    return [one.verdict for one in capacity_ratios(capacities(found))]
+    return [capacity_ratio.verdict for capacity_ratio in capacity_ratios(capacities(found))]
 
 
 @pytest.mark.parametrize("start_noise", [in_endure(0.0), 0.03])
@@ -41,7 +41,7 @@ def verdicts(found: list[SearchRecord]) -> list[str]:
 def test_of_equal_servers_hardly_ever_one_is_named(name: str, start_noise: float) -> None:
     records = [search(name, f"s{number}", 1.0, 70_000 + number, start_noise) for number in range(2 * STUDIES)]
     pairs = [verdicts([records[2 * number], records[2 * number + 1]]) for number in range(STUDIES)]
-    named = np.mean([any(one in ONE_SIDED for one in found) for found in pairs])
+    named = np.mean([any(one in ONE_SIDED for one in pair) for pair in pairs])
     assert named <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / STUDIES)
 
 
@@ -52,7 +52,7 @@ def test_of_eight_equal_servers_hardly_ever_one_is_named() -> None:
     named = []
     for _ in range(100):
         chosen = chance.choice(len(records), 8, replace=False)
-        named.append(any(one in ONE_SIDED for one in verdicts([records[index] for index in chosen])))
+        named.append(any(verdict in ONE_SIDED for verdict in verdicts([records[index] for index in chosen])))
     assert np.mean(named) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
 
 

@@ -29,7 +29,7 @@ def noisy(mean: float, noise: float, block: float, chance: np.random.Generator, 
 
 def study_of(levels: np.ndarray, p99_ms: np.ndarray) -> Analysis:
     """A closed-loop study from throughputs and 99th percentiles, both of shape (levels, repetitions)."""
-    means = mean_throughputs([Repeated(tuple(map(float, own)), (None,) * own.size) for own in levels])
+    means = mean_throughputs([Repeated(tuple(map(float, level)), (None,) * level.size) for level in levels])
     cells = tuple(
         Cell(
             level=Level(connections=2**index),

@@ -53,7 +53,7 @@ def judged(found: list[Capacity], *curves: Curve, **asked: float | None) -> Syst
 def share_that_fits(world: str, demand_tps: float, searches_count: int = 3) -> float:
     studies = list(combinations(found_by_searches(world), searches_count))
     limit_ms = WORLDS[world].limit_ms
-    found = (judged(list(one), tps=demand_tps, response_p99_ms=limit_ms).verdict for one in studies)
+    found = (judged(list(study), tps=demand_tps, response_p99_ms=limit_ms).verdict for study in studies)
     return float(np.mean([verdict is Fit.FITS for verdict in found]))
 
 

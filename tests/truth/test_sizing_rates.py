@@ -83,9 +83,12 @@ def runs(world: str, speed_tps: float, window_s: int, rate_tps: float = RATE_TPS
 def judged(repetitions: Sequence[TrialSummary], **asked: float) -> SystemFit:
     """The verdict for the rate itself, without headroom."""
     numbered = [
-        replace(one, trial=one.trial.model_copy(update={"repetition": number, "trial_id": f"t{number}-{rate}"}))
-        for number, one in enumerate(repetitions)
-        for rate in (one.trial.level.offered,)
+        replace(
+            repetition,
+            trial=repetition.trial.model_copy(update={"repetition": number, "trial_id": f"t{number}-{rate}"}),
+        )
+        for number, repetition in enumerate(repetitions)
+        for rate in (repetition.trial.level.offered,)
     ]
     study = Analysis(
         plimsoll_version="0",

@@ -69,13 +69,13 @@ def cell(
 ) -> Repeated:
     trials = [trial(random, level_tps, trial_effect=effect, correlation=corr) for _ in range(count)]
     variances = [variance_of_mean(one) for one in trials]
-    assert all(one is not None for one in variances)
+    assert all(variance is not None for variance in variances)
     return Repeated(
         tuple(float(one.mean()) for one in trials),
         tuple(
-            MeanVariance(one.variance / series.mean() ** 2, one.degrees)
-            for one, series in zip(variances, trials, strict=True)
-            if one is not None
+            MeanVariance(variance.variance / series.mean() ** 2, variance.degrees)
+            for variance, series in zip(variances, trials, strict=True)
+            if variance is not None
         ),
     )
 

@@ -26,7 +26,7 @@ def noise(phi: float, size: int, count: int, *, ratio: float = 0.1, seed: int = 
 
 
 def states(trials: np.ndarray) -> list[StateKind]:
-    return [steady_state(one).state for one in trials]
+    return [steady_state(trial).state for trial in trials]
 
 
 def share(found: list[StateKind], *kinds: StateKind) -> float:
@@ -45,7 +45,7 @@ def test_noise_is_steady(phi: float, size: int, count: int) -> None:
 def test_a_step_is_found_where_it_is(phi: float) -> None:
     trials = noise(phi, 120, 40, ratio=0.03)
     trials[:, 70:] *= 0.85
-    found = [steady_state(one) for one in trials]
+    found = [steady_state(trial) for trial in trials]
     assert share([one.state for one in found], StateKind.UNSTEADY) >= 0.9
     first = [one.segments[1].from_s for one in found if len(one.segments) == 2]
     assert np.median(np.abs(np.array(first) - 70)) <= 2
@@ -54,14 +54,14 @@ def test_a_step_is_found_where_it_is(phi: float) -> None:
 def test_an_unfinished_warm_up_is_a_single_early_step() -> None:
     trials = noise(0.3, 120, 30, ratio=0.03)
     trials[:, :25] *= 0.8
-    found = [steady_state(one).warm_up_s for one in trials]
+    found = [steady_state(trial).warm_up_s for trial in trials]
     assert np.mean([one is not None and abs(one - 25) <= 3 for one in found]) >= 0.9
 
 
 @pytest.mark.parametrize(("change", "at_least"), [(0.1, 0.75), (0.2, 0.9)])
 def test_a_drift_is_found(change: float, at_least: float) -> None:
     trials = noise(0.3, 120, 40, ratio=0.03) * np.linspace(1 - change / 2, 1 + change / 2, 120)
-    found = [steady_state(one) for one in trials]
+    found = [steady_state(trial) for trial in trials]
     assert share([one.state for one in found], StateKind.DRIFTING) >= at_least
     seen = [one.series[0].change_ratio for one in found if one.series[0].change_ratio is not None]
     assert np.mean(seen) == pytest.approx(change, rel=0.15)
@@ -73,7 +73,7 @@ def test_a_cycle_is_found_with_its_period(period: float, shape: str) -> None:
     trials = noise(0.3, 160, 20, ratio=0.03)
     phase = (np.arange(160) / period + 0.3) % 1
     waves = {"sine": np.sin(2 * np.pi * phase), "dips": -2.0 * (phase < 0.2), "saw": 2 * phase - 1}
-    found = [steady_state(one) for one in trials * (1 + 0.1 * waves[shape])]
+    found = [steady_state(trial) for trial in trials * (1 + 0.1 * waves[shape])]
     assert share([one.state for one in found], StateKind.CYCLIC) >= 0.9
     periods = np.array([one.period_s for one in found if one.period_s is not None])
     assert np.mean(np.abs(periods / period - 1) <= 0.1) >= 0.9
@@ -88,7 +88,7 @@ def test_short_dips_that_come_back_are_a_cycle(size: int, period: int, width: in
     trials = noise(0.3, size, 20, ratio=0.03)
     begins = np.random.default_rng(4).integers(0, period, trials.shape[0])
     trials[(np.arange(size) - begins[:, None]) % period < width] *= 1 - depth
-    found = [steady_state(one) for one in trials]
+    found = [steady_state(trial) for trial in trials]
     assert share([one.state for one in found], StateKind.CYCLIC) >= 0.9
     periods = np.array([one.period_s for one in found if one.period_s is not None])
     assert np.mean(np.abs(periods / period - 1) <= 0.05) >= 0.9
@@ -98,9 +98,9 @@ def test_short_dips_that_come_back_are_a_cycle(size: int, period: int, width: in
 def test_dips_at_any_time_are_no_cycle(dips: int) -> None:
     trials = noise(0.3, 160, 50, ratio=0.03)
     random = np.random.default_rng(5)
-    for one in trials:
+    for trial in trials:
         for begin in random.choice(157, dips, replace=False):
-            one[begin : begin + 3] *= 0.5
+            trial[begin : begin + 3] *= 0.5
     assert share(states(trials), StateKind.CYCLIC) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / len(trials))
 
 

@@ -175,9 +175,9 @@ def test_the_interval_at_the_peak_of_a_flat_curve_covers_though_its_figure_is_th
         (means,) = means_of(truth, world.logs(random, 1, 5, 3))
         peaks.append(peak_throughput([means[index] for index in near_peak(means)]))
         highest.append(max(one.value_tps for one in means))
-    assert [one.value for one in peaks] == highest
+    assert [peak.value for peak in peaks] == highest
     assert float(np.mean(highest)) / 1000 - 1 > 0.5 * noise, "there would be one"
-    inside = [one.bounds is not None and one.bounds.low <= 1000 <= one.bounds.high for one in peaks]
+    inside = [peak.bounds is not None and peak.bounds.low <= 1000 <= peak.bounds.high for peak in peaks]
     assert np.mean(inside) >= 0.93 - slack(0.95, len(peaks))
 
 

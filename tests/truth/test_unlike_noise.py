@@ -65,7 +65,7 @@ def test_the_intervals_of_the_noisy_system_cover_its_throughput(systems: int, re
     bounds = [
         means_of(truth, world.logs(random, systems, 2, repetitions))[0][0].estimate().bounds for _ in studies(1000)
     ]
-    share = float(np.mean([one is not None and one.low <= 1000 <= one.high for one in bounds]))
+    share = float(np.mean([bound is not None and bound.low <= 1000 <= bound.high for bound in bounds]))
     assert share >= 0.91 - slack(0.91, len(bounds))
 
 

@@ -48,7 +48,7 @@ def test_blocks_of_their_own_speed_are_not_marked(times: float) -> None:
     """A machine that is faster in some quarters of a study than in others is slow in none of its trials."""
     random = np.random.default_rng(8)
     blocks = np.repeat(times * random.standard_normal((STUDIES, FIGURES, 4)), 6, axis=2)
-    found = [bool(marks(0.1 * (one + random.standard_normal((FIGURES, 24))))) for one in blocks]
+    found = [bool(marks(0.1 * (block + random.standard_normal((FIGURES, 24))))) for block in blocks]
     assert np.mean(found) <= ALPHA + 2 * math.sqrt(ALPHA * (1 - ALPHA) / STUDIES)
 
 

@@ -131,7 +131,7 @@ def test_saturation_lies_within_its_interval(block: float) -> None:
     """A transaction takes 4 ms of one of 4 CPUs: 1,000 a second."""
     hits = 0
     for seed in range(20):
-        cpu = next(one for one in where(block, seed, cpu_ms=4.0).demands if one.resource == "cpu")
+        cpu = next(demand for demand in where(block, seed, cpu_ms=4.0).demands if demand.resource == "cpu")
         estimate = cpu.saturation_tps
         hits += 990 <= estimate.value <= 1010 or (
             estimate.bounds is not None and estimate.bounds.low <= 1000 <= estimate.bounds.high
@@ -231,6 +231,6 @@ def test_the_clients_processor_time_is_named_and_parts_add_up(block: float) -> N
         outside_ms = last.outside_ms.get(WherePart.CLIENT_CPU, 0.0)  # noise may leave too little room
         assert last.parts_ms[WherePart.CLIENT_CPU] + outside_ms == pytest.approx(40.0, rel=0.05)
         assert client.levels[-1].parts_ms[WherePart.ROW_LOCKS] == pytest.approx(10.0, rel=0.05)
-        for one in client.levels:
-            assert one.response_ms is not None
-            assert sum(one.parts_ms.values()) == pytest.approx(one.response_ms)
+        for level in client.levels:
+            assert level.response_ms is not None
+            assert sum(level.parts_ms.values()) == pytest.approx(level.response_ms)

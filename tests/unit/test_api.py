@@ -93,7 +93,7 @@ def test_rows_are_what_was_measured(study: Study) -> None:
 def test_the_analysis_is_that_of_the_guide(study: Study, folder: Path) -> None:
     assert study.analysis == Analysis.model_validate_json(render_json(analyse_folder(folder)))
     rows = study.comparisons.to_dicts()
-    assert [row["ratio"] for row in rows] == [one.ratio.value for one in study.differences]
+    assert [row["ratio"] for row in rows] == [difference.ratio.value for difference in study.differences]
     assert {row["verdict"] for row in rows} == {"faster"}
     assert {(row["compared_at"], row["connections"]) for row in rows} == {("peak", None), ("level", 1), ("level", 4)}
     assert study.cell("b", "read-write", connections=4).throughput_tps.value == pytest.approx(mean_tps(360.0))

@@ -152,7 +152,7 @@ def test_one_that_is_interrupted_while_it_is_made_does_not_stay(
     monkeypatch.setattr("tempfile.mkdtemp", interrupted)
     with pytest.raises(KeyboardInterrupt):
         PrivateFolder("log", tmp_path)
-    assert [one.name for one in tmp_path.iterdir()] == ["system"]
+    assert [path.name for path in tmp_path.iterdir()] == ["system"]
 
 
 def test_its_removal_is_not_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,7 +141,7 @@ def measured(
     if ages:
         tables["histograms"] = pl.concat([*([tables["histograms"]] if "histograms" in tables else []), *ages])
     if errors:
-        rows = [{**PLACE, "interval": warm_count, **one} for one in errors]
+        rows = [{**PLACE, "interval": warm_count, **error} for error in errors]
         tables["errors"] = pl.DataFrame(rows, schema=frames.ERRORS)
     if telemetry is not None:
         tables["telemetry"] = telemetry

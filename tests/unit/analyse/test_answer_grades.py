@@ -47,7 +47,7 @@ def test_of_a_disturbed_machine_nothing_is_known() -> None:
     quiet = runs("a", 1000.0, 4, environment=SHARED, telemetry=machine_table([QUIET] * 20))
     slow = runs("bb", 500.0, 4, environment=SHARED, telemetry=machine_table([DISTURBED] * 20))
     assert grades([*quiet, *slow], "comparison") == [Grade.UNKNOWN]
-    assert sorted(str(one) for one in grades([*quiet, *slow], "peak")) == ["measured", "unknown"]
+    assert sorted(str(grade) for grade in grades([*quiet, *slow], "peak")) == ["measured", "unknown"]
 
 
 def test_what_is_no_answer_has_no_grade() -> None:

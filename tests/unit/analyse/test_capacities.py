@@ -149,7 +149,9 @@ def test_the_next_highest_is_compared_first_and_what_may_be_lost_is_said() -> No
         capacity_answer(
             found,
             capacity_ratios(found),
-            lambda _, one, other: "may lose the last second at power loss" if one == "top" != other else None,
+            lambda _, capacity_ratio, other: (
+                "may lose the last second at power loss" if capacity_ratio == "top" != other else None
+            ),
         )
     )
     told = [one for one in answer if one.code == "capacity-compared"]
@@ -170,7 +172,7 @@ def test_the_verdict_is_that_of_the_higher_capacity_wherever_it_stands_in_the_pl
 def test_searches_are_rows_of_a_table() -> None:
     found = searched(a=(1000.0, 1010.0), b=(1500.0,))
     rows = capacity_table(found).to_dicts()
-    assert [(one["system"], one["repetition"], one["capacity_tps"]) for one in rows] == [
+    assert [(row["system"], row["repetition"], row["capacity_tps"]) for row in rows] == [
         ("a", 0, 1000.0),
         ("a", 1, 1010.0),
         ("b", 0, 1500.0),

@@ -17,7 +17,10 @@ STATED = "[mysqld]\ncharacter_set_server=latin1\n"
 
 
 def server(option_file: str, *character_sets: str | None, own: str = "latin1") -> InstanceFacts:
-    columns = {f"c{number}": ColumnFacts(type="text", character_set=one) for number, one in enumerate(character_sets)}
+    columns = {
+        f"c{number}": ColumnFacts(type="text", character_set=character_set)
+        for number, character_set in enumerate(character_sets)
+    }
     return InstanceFacts(
         name="a",
         option_file=option_file,
@@ -30,7 +33,10 @@ def seen(*instances: InstanceFacts) -> list[object]:
     system, workload = SimpleNamespace(name="s"), SimpleNamespace(name="w")
     trial = SimpleNamespace(trial_id="t", system=system, workload=workload, level=Level(connections=1))
     summary = SimpleNamespace(trial=trial, environment=SimpleNamespace(instances=instances))
-    return [one.evidence.figures["columns"] for one in check_character_sets(cast("TrialSummary", summary))]
+    return [
+        character_set.evidence.figures["columns"]
+        for character_set in check_character_sets(cast("TrialSummary", summary))
+    ]
 
 
 def test_columns_that_keep_their_own_are_told_once_for_instances_that_agree() -> None:

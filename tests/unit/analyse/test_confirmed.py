@@ -14,8 +14,8 @@ OBJECTIVE = CapacityObjective(response_ms_p99=20.0, errors_ratio=0.0)
 
 def searched(*objectives: CapacityObjective, workload: str = "w") -> list[SearchRecord]:
     return [
-        SearchRecord(search_id=str(number), system="a", workload=workload, capacity=Capacity(objective=one))
-        for number, one in enumerate(objectives)
+        SearchRecord(search_id=str(number), system="a", workload=workload, capacity=Capacity(objective=objective))
+        for number, objective in enumerate(objectives)
     ]
 
 

@@ -26,10 +26,14 @@ from unit.analyse.made import measured, published
 def study(*systems: tuple[str, float, float | None, str | None]) -> Analysis:
     recordings = [published(tps, system=name, cost_per_month=cost) for name, tps, cost, _ in systems]
     priced = []
-    for one, (_, _, cost, currency) in zip(recordings, systems, strict=True):
+    for recording, (_, _, cost, currency) in zip(recordings, systems, strict=True):
         price = None if cost is None else Price(per_month=cost, currency=currency)
-        system = one.trial.system.model_copy(update={"price": price})
-        priced.append(type(one)(one.trial.model_copy(update={"system": system}), one.environment, one.outcome))
+        system = recording.trial.system.model_copy(update={"price": price})
+        priced.append(
+            type(recording)(
+                recording.trial.model_copy(update={"system": system}), recording.environment, recording.outcome
+            )
+        )
     return analyse("s", priced)
 
 
@@ -44,7 +48,7 @@ def test_front() -> None:
     (cost,) = study(
         ("small", 100, 10, None), ("bad", 90, 20, None), ("big", 300, 40, None), ("free", 5, None, None)
     ).costs
-    places = {one.system: (one.on_front, one.beaten_by) for one in cost.systems}
+    places = {system.system: (system.on_front, system.beaten_by) for system in cost.systems}
     assert places == {
         "small": (OnFront.YES, None),
         "bad": (OnFront.NO, "small"),
@@ -60,12 +64,12 @@ def test_overlapping_intervals_leave_the_front_open() -> None:
         for repetition, shift in enumerate((-8.0, 0.0, 8.0))
     ]
     (cost,) = analyse("s", recordings).costs
-    assert {one.system: one.on_front for one in cost.systems} == {"a": OnFront.YES, "b": OnFront.UNDECIDED}
+    assert {system.system: system.on_front for system in cost.systems} == {"a": OnFront.YES, "b": OnFront.UNDECIDED}
 
 
 def test_currencies_are_never_compared() -> None:
     analysis = study(("here", 100, 10, "EUR"), ("there", 90, 20, "USD"))
-    assert [one.on_front for one in analysis.costs[0].systems] == [OnFront.YES, OnFront.YES]
+    assert [system.on_front for system in analysis.costs[0].systems] == [OnFront.YES, OnFront.YES]
     assert not {"cheapest", "costs"} & {one.code for one in analysis.answer}
     section = cost_section(analysis)
     assert section is not None
@@ -82,9 +86,12 @@ def test_cost_at_the_demand() -> None:
     ]
     priced = [
         replace(
-            one, trial=one.trial.model_copy(update={"system": one.trial.system.model_copy(update={"price": euros})})
+            recording,
+            trial=recording.trial.model_copy(
+                update={"system": recording.trial.system.model_copy(update={"price": euros})}
+            ),
         )
-        for one in recordings
+        for recording in recordings
     ]
     answer = size(analyse("s", priced), tps=50)
     assert answer.systems[0].cost_per_million == pytest.approx(10 / (50 * SECONDS_PER_MONTH) * 1e6)
@@ -159,7 +166,7 @@ def curves_and_searches(
 
 def capacities_of(analysis: Analysis) -> dict[str, float]:
     (cost,) = analysis.costs
-    return {one.system: round(one.capacity_tps.value) for one in cost.systems}
+    return {system.system: round(system.capacity_tps.value) for system in cost.systems}
 
 
 def test_a_searched_capacity_counts_before_all_else() -> None:
@@ -175,7 +182,7 @@ def test_without_a_search_the_level_within_the_objective_counts() -> None:
     analysis = curves_and_searches({}, objective_ms=20.0)
     assert analysis.costs[0].basis is CapacityBasis.WITHIN_OBJECTIVE
     assert capacities_of(analysis) == {"a": 200, "b": 240}
-    assert not any(one.may_be_higher for one in analysis.costs[0].systems), "a higher level misses the objective"
+    assert not any(system.may_be_higher for system in analysis.costs[0].systems), "a higher level misses the objective"
 
 
 def test_without_either_the_highest_throughput_counts_and_is_called_so() -> None:

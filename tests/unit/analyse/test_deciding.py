@@ -47,8 +47,8 @@ def values(ratio: float, noise: float, repetitions: int, *, seed: int = 1) -> di
 def test_each_system_is_compared_with_each_other_at_each_level_and_many_with_the_first() -> None:
     assert [(one.level, one.base, one.system) for one in ASKED] == [(FOUR, "a", "b"), (SIXTEEN, "a", "b")]
     assert len(questions(list("abc"), ["w"], [FOUR])) == 3
-    assert {one.base for one in questions(list("abcdefgh"), ["w"], [FOUR])} == {"a"}
-    assert [one.base for one in questions(["a"], ["w"], [FOUR])] == [None]
+    assert {question.base for question in questions(list("abcdefgh"), ["w"], [FOUR])} == {"a"}
+    assert [question.base for question in questions(["a"], ["w"], [FOUR])] == [None]
 
 
 def test_a_clear_difference_is_decided_early_and_noise_is_not() -> None:
@@ -91,7 +91,7 @@ def test_one_system_alone_is_decided_when_its_throughput_is_known_closely() -> N
 
 
 def test_a_repetition_in_which_nothing_completed_decides_nothing() -> None:
-    dead = {key: {**one, 1: 0.0} for key, one in cells(1.5, 0.01, 3).items()}
+    dead = {key: {**cell, 1: 0.0} for key, cell in cells(1.5, 0.01, 3).items()}
     assert decided_after(values_of_cells(ASKED, dead), equal_within=0.05) is None
 
 
@@ -133,7 +133,10 @@ def test_a_guide_that_is_written_early_shares_the_chance_of_error_as_the_whole_s
         for index in range(4)
     ]
     found = {
-        name: [one.simultaneous.method for one in analyse("s", early, planned=of, at_any_look=True).differences]
+        name: [
+            difference.simultaneous.method
+            for difference in analyse("s", early, planned=of, at_any_look=True).differences
+        ]
         for name, of in (("without a plan", None), ("as planned", planned))
     }
     assert all("Bonferroni" not in one for one in found["without a plan"])

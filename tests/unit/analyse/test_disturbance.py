@@ -63,7 +63,7 @@ def study(*seconds: Sequence[Second], tps: Sequence[float] = (1000.0, 500.0)) ->
 
 def met(*trials: Made) -> list[Disturbance | None]:
     summaries = [summarise(one) for one in trials]
-    return met_by([one for one in summaries if one is not None])
+    return met_by([summary for summary in summaries if summary is not None])
 
 
 def only(*trials: Made) -> Disturbance:
@@ -115,7 +115,7 @@ def took_turns(made: Made, against: str, tps: float = 1000.0, started_unix_s: fl
     pairs = np.random.default_rng(made.trial.repetition).normal(1, 0.01, SECONDS + 2)
     return replace(
         made,
-        tables={**made.tables, "turns": turns([int(one) for one in tps * pairs], against=against)},
+        tables={**made.tables, "turns": turns([int(pair) for pair in tps * pairs], against=against)},
         outcome=made.outcome.model_copy(
             update={"account": account.model_copy(update={"started_unix_s": started_unix_s})}
         ),
@@ -268,7 +268,7 @@ def test_several_trials_together_weigh_their_seconds() -> None:
 def test_nothing_fits_by_disturbed_evidence() -> None:
     found = study([QUIET] * SECONDS, [DISTURBED] * SECONDS)
     answer = worded(size(found, tps=100.0, headroom=0.0))
-    assert {one.system: one.verdict for one in answer.systems} == {"a": Fit.FITS, "b": Fit.DISTURBED}
+    assert {system.system: system.verdict for system in answer.systems} == {"a": Fit.FITS, "b": Fit.DISTURBED}
     assert answer.systems[1].margin_ratio is None
     assert any(text.startswith("b: Disturbed: it completed 500 tps at 4 connections while") for text in answer.text)
     alone = worded(size(study([QUIET] * 5 + [DISTURBED] * 15, tps=(1000.0,)), tps=100.0, headroom=0.0))
@@ -279,7 +279,7 @@ def test_nothing_fits_by_disturbed_evidence() -> None:
 
 def test_a_disturbed_system_is_not_too_slow_either() -> None:
     answer = size(study([QUIET] * SECONDS, [DISTURBED] * SECONDS), tps=600.0, headroom=0.0)
-    assert {one.system: one.verdict for one in answer.systems} == {"a": Fit.FITS, "b": Fit.DISTURBED}
+    assert {system.system: system.verdict for system in answer.systems} == {"a": Fit.FITS, "b": Fit.DISTURBED}
 
 
 def factor_study(*seconds: Sequence[Second]) -> Analysis:
@@ -288,8 +288,8 @@ def factor_study(*seconds: Sequence[Second]) -> Analysis:
     return analyse(
         "s",
         [
-            trial(f"{own['flush']}{own['pool']}", repetition, met_seconds, tps, factor_values=own)
-            for own, met_seconds, tps in zip(values, seconds, (1000.0, 500.0, 1200.0, 600.0), strict=True)
+            trial(f"{value['flush']}{value['pool']}", repetition, met_seconds, tps, factor_values=value)
+            for value, met_seconds, tps in zip(values, seconds, (1000.0, 500.0, 1200.0, 600.0), strict=True)
             for repetition in range(REPETITIONS)
         ],
     )
@@ -297,11 +297,11 @@ def factor_study(*seconds: Sequence[Second]) -> Analysis:
 
 def test_an_effect_that_the_machine_made_is_withheld_and_another_is_kept() -> None:
     quiet, slow = [QUIET] * SECONDS, [DISTURBED] * SECONDS
-    found = {one.factor: one for one in factor_study(quiet, slow, quiet, slow).effects.factors}
+    found = {factor.factor: factor for factor in factor_study(quiet, slow, quiet, slow).effects.factors}
     assert found["pool"].verdict == "disturbed"
     assert found["pool"].ratio.bounds is None
     assert found["flush"].verdict == "faster"
-    kept = {one.factor: one.verdict for one in factor_study(quiet, quiet, quiet, quiet).effects.factors}
+    kept = {factor.factor: factor.verdict for factor in factor_study(quiet, quiet, quiet, quiet).effects.factors}
     assert kept == {"flush": "faster", "pool": "slower"}
 
 
@@ -373,5 +373,5 @@ def test_no_system_is_called_cheapest_by_disturbed_figures(beside_b: Second, is_
     ]
     (cost,) = analyse("s", trials).costs
     assert bool(cost.undecided) is is_undecided
-    assert [one.is_disturbed for one in cost.systems] == [False, is_undecided]
+    assert [system.is_disturbed for system in cost.systems] == [False, is_undecided]
     assert cost.systems[1].on_front == ("undecided" if is_undecided else "no")

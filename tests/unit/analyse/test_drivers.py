@@ -38,7 +38,7 @@ class Driver:
 
 def made(*drivers: Driver, connections: int = 4, is_here: bool = False) -> Made:
     """A trial of twelve seconds that these drivers shared."""
-    whole = measured(np.full(SECONDS, sum(one.tps for one in drivers)), connections=connections)
+    whole = measured(np.full(SECONDS, sum(driver.tps for driver in drivers)), connections=connections)
     names = [f"load{index}" for index in range(len(drivers))]
     named = list(zip(names, drivers, strict=True))
     records = tuple(
@@ -81,7 +81,9 @@ def doubts(*drivers: Driver, connections: int = 4) -> list[tuple[str, str]]:
     """Codes about drivers, with their words."""
     analysis = analyse("made", [made(*drivers, connections=connections)])
     about = {"driver-differs", "drivers-started-apart", "client-saturated"}
-    return [(one.code, seen.text) for one in analysis.warnings if one.code in about for seen in one.evidence]
+    return [
+        (warning.code, seen.text) for warning in analysis.warnings if warning.code in about for seen in warning.evidence
+    ]
 
 
 ALIKE = Driver()
@@ -93,7 +95,7 @@ def test_drivers_that_are_alike_give_no_doubt_and_their_sum() -> None:
     assert summary is not None
     assert summary.throughput_tps == 1000
     assert summary.histograms["response"].total == 2 * 500 * SECONDS
-    assert [(one.name, one.throughput_tps, one.completed_ratio) for one in summary.drivers] == [
+    assert [(driver.name, driver.throughput_tps, driver.completed_ratio) for driver in summary.drivers] == [
         ("load0", 500.0, 0.5),
         ("load1", 500.0, 0.5),
     ]
@@ -191,7 +193,7 @@ def test_a_trial_of_other_drivers_is_another_environment() -> None:
         replace(measured([100.0] * SECONDS, repetition=number), environment=environment(*names))
         for number, names in enumerate([("load1", "load2"), ("load1", "load3")])
     ]
-    (warning,) = [one for one in analyse("made", runs).warnings if one.code == "environment-changed"]
+    (warning,) = [warning for warning in analyse("made", runs).warnings if warning.code == "environment-changed"]
     assert "drivers from load1, load2 to load1, load3" in evidence_of(warning)
 
 

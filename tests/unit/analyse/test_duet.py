@@ -107,7 +107,7 @@ def test_turns_that_are_short_for_their_transactions_are_warned_of(response_s: f
     recording.tables["histograms"] = pl.DataFrame([row], schema=frames.HISTOGRAMS)
     summary = summarise(recording)
     assert summary is not None
-    assert [one.kind.code for one in check_turns(summary)] == (["turn-short"] if is_warned else [])
+    assert [turn.kind.code for turn in check_turns(summary)] == (["turn-short"] if is_warned else [])
 
 
 def made(system: str, repetition: int, completed: list[int], against: str) -> Made:
@@ -146,6 +146,6 @@ def test_a_study_of_turns_is_compared_by_them_and_only_its_own_turns_count() -> 
     assert level.ratio.bounds is not None
     assert math.log(level.ratio.bounds.high / level.ratio.bounds.low) < 0.04
     assert level.verdict is RatioVerdict.FASTER
-    (curve,) = [one for one in analysis.curves if one.system == "a"]
-    counted = [sum(one.tables["turns"]["completed"][5:]) / (20 * 0.4) for one in recordings[::2]]
+    (curve,) = [curve for curve in analysis.curves if curve.system == "a"]
+    counted = [sum(recording.tables["turns"]["completed"][5:]) / (20 * 0.4) for recording in recordings[::2]]
     assert curve.cells[0].throughput_tps.value == pytest.approx(np.exp(np.mean(np.log(counted))))

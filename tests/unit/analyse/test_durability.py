@@ -103,7 +103,7 @@ def test_the_answer_says_when_compared_systems_differ_in_durability() -> None:
         " (innodb_flush_log_at_trx_commit = 2, sync_binlog = 0). A less durable system may gain write"
         " throughput at the cost of lost transactions."
     ) in answer_of(analysis)
-    (peaks,) = (one for one in analysis.differences if one.level is None)
+    (peaks,) = (difference for difference in analysis.differences if difference.level is None)
     assert peaks.other_factors == (("durability", "durable", SECOND),), "two options, one factor"
     text = render_markdown(analysis)
     assert "- Durability: durable" in text
@@ -116,7 +116,7 @@ def test_a_setting_that_costs_no_durability_stays_a_factor_of_its_own() -> None:
     """Another way of flushing is faster or slower, and loses nothing."""
     changes = {"innodb_flush_log_at_trx_commit": "2", "innodb_flush_method": "fsync"}
     analysis = two("oltp_read_write", changes, changes)
-    (peaks,) = (one for one in analysis.differences if one.level is None)
+    (peaks,) = (difference for difference in analysis.differences if difference.level is None)
     assert [name for name, *_ in peaks.other_factors] == ["durability", "innodb_flush_method"]
 
 

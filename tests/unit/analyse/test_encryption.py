@@ -26,7 +26,7 @@ def trial(system: str, *agreed: str | None, repetition: int = 0, tls: str | None
 
 
 def doubt(analysis: Analysis) -> PlacedWarning | None:
-    found = [one for one in analysis.warnings if one.code == "encryption-differs"]
+    found = [warning for warning in analysis.warnings if warning.code == "encryption-differs"]
     return found[0] if found else None
 
 
@@ -51,14 +51,14 @@ def test_plain_that_the_study_asked_for_is_a_factor_and_no_doubt() -> None:
     assert table is not None
     assert [column.heading for column in table.columns] == ["system", "target", "tls", "encryption"]
     assert [entry.text for entry in table.rows[1]] == ["b", "b:3306", "disabled", "none"]
-    peaks = next(one for one in analysis.differences if one.level is None)
+    peaks = next(difference for difference in analysis.differences if difference.level is None)
     assert ("tls", "preferred", "disabled") in peaks.other_factors
     assert "encryption" not in {name for name, _, _ in peaks.other_factors}, "it follows from tls"
 
 
 def test_encryption_that_nobody_asked_for_is_one_more_factor() -> None:
     analysis = analyse("s", [trial("a", NEW, tls="required"), trial("b", None, tls="preferred")])
-    peaks = next(one for one in analysis.differences if one.level is None)
+    peaks = next(difference for difference in analysis.differences if difference.level is None)
     assert ("encryption", NEW, "none") in peaks.other_factors
 
 

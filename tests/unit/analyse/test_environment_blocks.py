@@ -44,10 +44,10 @@ def analysed(folder: Path, order: str, *, repetitions: int = 2, ratio: float = 1
 
 def test_one_block_of_each_gives_no_interval_however_many_repetitions(tmp_path: Path) -> None:
     found = analysed(tmp_path, "mv", repetitions=5, ratio=0.5)
-    assert {one.verdict for one in found.differences} == {RatioVerdict.UNTESTABLE}
-    assert all(one.ratio.bounds is None for one in found.differences)
+    assert {difference.verdict for difference in found.differences} == {RatioVerdict.UNTESTABLE}
+    assert all(difference.ratio.bounds is None for difference in found.differences)
     assert difference_verdict(found.differences[0]) == "not testable: an environment was measured only once"
-    (limit,) = [one for one in found.limits if one.code == "environments-once"]
+    (limit,) = [limit for limit in found.limits if limit.code == "environments-once"]
     said = LIMITS[limit.code](limit.figures)
     assert "metal and virtual were measured in turn" in said
     assert "no confidence interval until each was measured in at least two blocks" in said
@@ -62,7 +62,7 @@ def test_neighbouring_blocks_of_one_environment_are_one(tmp_path: Path) -> None:
 
 def test_several_blocks_decide(tmp_path: Path) -> None:
     found = analysed(tmp_path, "mvmvmv", ratio=0.5)
-    (at_level,) = [one for one in found.differences if one.level is not None]
+    (at_level,) = [difference for difference in found.differences if difference.level is not None]
     assert at_level.verdict is RatioVerdict.SLOWER
     assert at_level.ratio.bounds is not None
     assert at_level.ratio.bounds.basis == "blocks"
@@ -70,7 +70,7 @@ def test_several_blocks_decide(tmp_path: Path) -> None:
     assert at_level.blocks is not None
     assert at_level.blocks.environments == ("metal", "virtual")
     assert at_level.blocks.counts == (3, 3)
-    assert "environments-in-turn" in {one.code for one in found.limits}
+    assert "environments-in-turn" in {limit.code for limit in found.limits}
 
 
 def test_blocks_that_differ_too_much_are_called_so() -> None:
@@ -80,5 +80,5 @@ def test_blocks_that_differ_too_much_are_called_so() -> None:
 
 def test_a_guest_with_one_cpu_fewer_is_warned_of(tmp_path: Path) -> None:
     found = analysed(tmp_path, "mvmv")
-    assert "machines-differ" in {one.code for one in found.warnings}
-    assert {one.name: one.in_environment for one in found.systems} == {"metal": "metal", "virtual": "virtual"}
+    assert "machines-differ" in {warning.code for warning in found.warnings}
+    assert {system.name: system.in_environment for system in found.systems} == {"metal": "metal", "virtual": "virtual"}

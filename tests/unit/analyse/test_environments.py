@@ -81,11 +81,11 @@ def test_trials_of_unlike_environments_are_not_pooled() -> None:
     trials = [at(10.0 * n, BASE, STEADY, repetition=n) for n in range(3)]
     trials += [at(100.0 + n, other, FAST, repetition=3 + n) for n in range(2)]
     analysis = analyse("made", trials)
-    found = {one.system: [len(cell.trials) for cell in one.cells] for one in analysis.curves}
+    found = {curve.system: [len(cell.trials) for cell in curve.cells] for curve in analysis.curves}
     assert found == {"a (environment 1)": [3], "a (environment 2)": [2]}
-    means = [one.cells[0].throughput_tps.value for one in analysis.curves]
+    means = [curve.cells[0].throughput_tps.value for curve in analysis.curves]
     assert means == pytest.approx([100, 300], rel=0.01)
-    (warning,) = [one for one in analysis.warnings if one.code == "environment-changed"]
+    (warning,) = [warning for warning in analysis.warnings if warning.code == "environment-changed"]
     assert warning.systems == ("a (environment 1)", "a (environment 2)")
     for part in ("a-read-write-4-2 (1970-01-01 00:00 UTC)", "a-read-write-4-3", "10.11.6 to 11.4.2", "4000 to 1000"):
         assert part in evidence_of(warning)
@@ -96,8 +96,8 @@ def test_a_state_of_an_environment_that_is_switched_keeps_its_name() -> None:
     switched = SystemRecord(name="a", environment="virtual", factors={"environment": "virtual"})
     other = environment(kernel="6.5.0", innodb_io_capacity="4000")
     trials = [at(float(n), other if n else BASE, STEADY, repetition=n) for n in range(2)]
-    named = [replace(one, trial=one.trial.model_copy(update={"system": switched})) for one in trials]
-    found = [one.factors["environment"] for one in analyse("made", named).systems]
+    named = [replace(trial, trial=trial.trial.model_copy(update={"system": switched})) for trial in trials]
+    found = [system.factors["environment"] for system in analyse("made", named).systems]
     assert found == ["virtual, state 1", "virtual, state 2"]
 
 
@@ -105,12 +105,12 @@ def test_an_environment_that_comes_back_is_the_same_again() -> None:
     other = environment(innodb_io_capacity="1000")
     trials = [at(float(n), other if n == 1 else BASE, STEADY, repetition=n) for n in range(3)]
     analysis = analyse("made", trials)
-    assert [len(one.cells[0].trials) for one in analysis.curves] == [2, 1]
-    (warning,) = [one for one in analysis.warnings if one.code == "environment-changed"]
+    assert [len(curve.cells[0].trials) for curve in analysis.curves] == [2, 1]
+    (warning,) = [warning for warning in analysis.warnings if warning.code == "environment-changed"]
     assert evidence_sentence(warning).endswith(" (and 1 more, of other systems or trials).")
 
 
 def test_one_environment_leaves_everything_as_it_was() -> None:
     analysis = analyse("made", [at(float(n), BASE, STEADY, repetition=n) for n in range(3)])
-    assert [one.system for one in analysis.curves] == ["a"]
-    assert "environment-changed" not in {one.code for one in analysis.warnings}
+    assert [curve.system for curve in analysis.curves] == ["a"]
+    assert "environment-changed" not in {warning.code for warning in analysis.warnings}

@@ -38,7 +38,7 @@ def data(*, plan: PlanStep | None = STEP, **changes: object) -> DataFacts:
 
 
 def system(name: str, *of_instances: DataFacts | None, factors: dict[str, str] | None = None) -> SystemSummary:
-    instances = tuple(InstanceFacts(name=f"{name}/{n}", data=one) for n, one in enumerate(of_instances))
+    instances = tuple(InstanceFacts(name=f"{name}/{n}", data=instance) for n, instance in enumerate(of_instances))
     environment = Environment(instances=instances)
     return SystemSummary(name=name, instances=len(instances), factors=factors or {}, environment=environment)
 
@@ -135,7 +135,7 @@ def test_instances_that_divide_the_rows_are_compared_by_definition_only() -> Non
 def test_differences_become_warnings_the_gravest_evidence_first() -> None:
     other = data(collation="utf8mb4_bin", rows_count=1, plan=STEP.model_copy(update={"index": "k_1"}))
     warnings = placed_warnings(check_equivalence(equivalence([system("a", data()), system("b", other)], ())))
-    assert [one.code for one in warnings] == ["data-differs", "plans-differ"]
+    assert [warning.code for warning in warnings] == ["data-differs", "plans-differ"]
     said = evidence_sentence(warnings[0])
     assert "haracter sets or collations differ: t: collation is latin1_swedish_ci (a), utf8mb4_bin (b)" in said
 
@@ -171,7 +171,7 @@ FOUR = PlacementFacts(cpus=(0, 1, 2, 3), memory_limit_bytes=8 * 2**30)
 )
 def test_machines_of_environments_have_equal_cpus_and_memory(guest: SystemSummary, differing: list[str]) -> None:
     found = of(Aspect.MACHINES, machine("metal", 8, 32), guest)
-    assert [one.what for one in found.differences] == differing
+    assert [difference.what for difference in found.differences] == differing
 
 
 def test_a_guest_with_one_cpu_fewer_is_a_grave_warning() -> None:
@@ -187,7 +187,7 @@ def test_placement_makes_a_large_machine_equal_to_a_small_guest() -> None:
 
 def test_a_stated_factor_explains_fewer_cpus_but_not_less_memory() -> None:
     found = of(Aspect.MACHINES, machine("metal", 8, 32, cpu_count="8"), machine("vm", 4, 16, cpu_count="4"))
-    assert [one.what for one in found.differences] == ["memory"]
+    assert [difference.what for difference in found.differences] == ["memory"]
     assert found.expected == ("CPUs",)
 
 
@@ -195,7 +195,7 @@ def test_a_limit_that_only_one_side_states_explains_nothing() -> None:
     """It is there to make a large machine equal to the guest, and here it fails to."""
     metal = machine("metal", 64, 256, placement=FOUR, cpu_count="4", memory_limit_bytes=str(8 * 2**30))
     found = of(Aspect.MACHINES, metal, machine("vm", 3, 4))
-    assert [one.what for one in found.differences] == ["CPUs", "memory"]
+    assert [difference.what for difference in found.differences] == ["CPUs", "memory"]
     assert found.expected == ()
 
 

@@ -20,7 +20,8 @@ POOL = {"innodb_buffer_pool_size": "536870912", "innodb_flush_log_at_trx_commit"
 
 def environment(*variables: dict[str, str], flavour: str | None = "mariadb") -> Environment:
     instances = tuple(
-        InstanceFacts(name=f"i/{number}", flavour=flavour, variables=own) for number, own in enumerate(variables)
+        InstanceFacts(name=f"i/{number}", flavour=flavour, variables=variable)
+        for number, variable in enumerate(variables)
     )
     return Environment(host=HostFacts(name="h", cpu_cores=4), instances=instances, client=ClientFacts())
 
@@ -128,7 +129,7 @@ def test_the_answer_of_equal_servers_names_no_difference() -> None:
         for repetition in range(3)
     ]  # fmt: skip
     analysis = analyse("s", recordings)
-    (peaks,) = (one for one in analysis.differences if one.level is None)
+    (peaks,) = (difference for difference in analysis.differences if difference.level is None)
     assert (peaks.other_factors, peaks.one_sided_factors) == ((), ())
     assert not any("They differ" in text or "may differ too" in text for text in answer_of(analysis))
 

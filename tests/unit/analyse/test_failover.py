@@ -79,7 +79,7 @@ def test_an_outage_is_between_acknowledgements_and_its_parts_add_up() -> None:
 
 def test_errors_are_counted_by_code_and_only_transactions_fail() -> None:
     found = outcome()
-    assert [(one.code, one.count, one.first_s, one.last_s) for one in found.errors] == [
+    assert [(error.code, error.count, error.first_s, error.last_s) for error in found.errors] == [
         (2013, 2, pytest.approx(0.05), pytest.approx(0.05)),
         (2003, 2, pytest.approx(0.2), pytest.approx(1.0)),
     ]

@@ -16,7 +16,7 @@ def seen(instance: InstanceFacts, **factors: str) -> list[tuple[str, object]]:
     trial = SimpleNamespace(trial_id="t", system=system, workload=workload, level=Level(connections=1))
     summary = SimpleNamespace(trial=trial, environment=SimpleNamespace(instances=(instance,)))
     doubts = check_files(cast("TrialSummary", summary))
-    return [(one.kind.code, one.evidence.figures.get("roles")) for one in doubts]
+    return [(doubt.kind.code, doubt.evidence.figures.get("roles")) for doubt in doubts]
 
 
 def on(device: str) -> StorageFacts:

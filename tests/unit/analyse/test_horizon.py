@@ -103,7 +103,7 @@ def test_what_is_too_small_is_told_with_what_is_missing_and_since_when() -> None
 
 def test_the_cheapest_comes_first_with_its_day() -> None:
     found = answer(searched(costs={"a": 300.0, "b": 200.0}, a=(3e3, 3e3), b=(2e3, 2e3)), demand())
-    assert [one.system for one in found.systems] == ["b", "a"]
+    assert [system.system for system in found.systems] == ["b", "a"]
     assert any(text.startswith("With 30.0 % more each year b sustains it until about") for text in found.text)
 
 
@@ -135,7 +135,7 @@ def test_a_load_is_named_or_taken_from_a_log() -> None:
 
 
 def codes(analysis: Analysis, asked: LoadDemand) -> set[str]:
-    return {one.code for one in size(analysis, demand=asked).doubts}
+    return {doubt.code for doubt in size(analysis, demand=asked).doubts}
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_doubt_says_what_to_run() -> None:
 def test_the_log_is_doubted_where_it_says_so() -> None:
     short = demand(duration_s=3600, doubts=("sampled", "no-durations"))
     found = answer(searched(a=(2e3, 2e3)), short)
-    assert [one.code for one in found.doubts] == ["log-shorter-than-a-day", "log-doubts"]
+    assert [doubt.code for doubt in found.doubts] == ["log-shorter-than-a-day", "log-doubts"]
     assert found.doubts[1].figures["codes"] == ("sampled",)
 
 

@@ -61,7 +61,7 @@ def test_repetitions_without_histograms_keep_the_percentile_of_each_run() -> Non
 
 
 def test_drift_is_seen_in_imported_intervals() -> None:
-    codes = {one.code for one in analyse("s", [imported(STEADY + np.arange(60) * 10, 1300.0)]).warnings}
+    codes = {warning.code for warning in analyse("s", [imported(STEADY + np.arange(60) * 10, 1300.0)]).warnings}
     assert "throughput-drifts" in codes
 
 

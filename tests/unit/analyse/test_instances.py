@@ -79,12 +79,14 @@ def test_at_a_rate_all_shares_are_equal() -> None:
 
 def test_a_lagging_instance_is_a_warning_with_its_figures() -> None:
     (warning,) = [
-        one for one in analysis_of(on_instances(100, 100, 40, connections=6)).warnings if one.code == "instance-lags"
+        warning
+        for warning in analysis_of(on_instances(100, 100, 40, connections=6)).warnings
+        if warning.code == "instance-lags"
     ]
     assert "s/2 completed 40.0 tps" in evidence_of(warning)
     assert "80.0 tps" in evidence_of(warning)
     even = analysis_of(on_instances(100, 100, 100))
-    assert "instance-lags" not in {one.code for one in even.warnings}
+    assert "instance-lags" not in {warning.code for warning in even.warnings}
 
 
 def test_trials_with_other_instances_have_no_mean() -> None:
@@ -117,5 +119,9 @@ def test_what_is_divided_among_instances_is_meant_to_differ() -> None:
         environment = Environment(instances=(InstanceFacts(name=f"{name}/0", variables=variables),))
         return SystemSummary(name=name, instances=instances, environment=environment)
 
-    assert all(one.expected for one in variable_differences([system("a", 1, "400"), system("b", 4, "100")]))
-    assert not any(one.expected for one in variable_differences([system("a", 4, "400"), system("b", 4, "100")]))
+    assert all(
+        difference.expected for difference in variable_differences([system("a", 1, "400"), system("b", 4, "100")])
+    )
+    assert not any(
+        difference.expected for difference in variable_differences([system("a", 4, "400"), system("b", 4, "100")])
+    )

@@ -25,29 +25,31 @@ def values_of(rows: list[str]) -> dict[str, dict[str, str]]:
 
 def test_recordings_of_a_matrix_give_effects_and_interactions() -> None:
     analysis = matrix_analysis()
-    effects = {one.factor: one for one in analysis.effects.factors}
+    effects = {factor.factor: factor for factor in analysis.effects.factors}
     threads = effects["threads"]
     assert (threads.base, threads.value, threads.over, threads.contexts_count) == ("0", "64", ("scheduling",), 2)
     assert threads.ratio.value == pytest.approx(1.2**0.5 * 1.5**0.25, rel=0.02)
     assert [at.ratio.value for at in threads.levels] == pytest.approx([1.0, 1.2 * 1.5**0.5], rel=0.02)
     assert threads.verdict == "faster"
-    (of_factors,) = [one for one in analysis.effects.interactions if one.other is not None]
+    (of_factors,) = [interaction for interaction in analysis.effects.interactions if interaction.other is not None]
     assert (of_factors.factor, of_factors.other, of_factors.other_value) == ("threads", "scheduling", "fifo:10")
     assert of_factors.ratio.value == pytest.approx(1.5**0.5, rel=0.02)
     assert of_factors.verdict == "faster"
-    assert [one.level.connections for one in analysis.effects.interactions if one.level is not None] == [64, 64]
+    assert [
+        interaction.level.connections for interaction in analysis.effects.interactions if interaction.level is not None
+    ] == [64, 64]
 
 
 def test_one_factor_at_one_level_is_the_comparison_of_two_systems() -> None:
     """The same figures stand in two places of the guide: they must agree to the last digit."""
     trials = [
-        one
-        for one in matrix_trials()
-        if one.trial.system.factor_values["scheduling"] == "other" and one.trial.level.connections == 64
+        trial
+        for trial in matrix_trials()
+        if trial.trial.system.factor_values["scheduling"] == "other" and trial.trial.level.connections == 64
     ]
     analysis = analyse("one factor", trials)
     (effect,) = analysis.effects.factors
-    (difference,) = [one for one in analysis.differences if one.level is not None]
+    (difference,) = [difference for difference in analysis.differences if difference.level is not None]
     assert effect.ratio.value == pytest.approx(difference.ratio.value, rel=1e-12)
     assert effect.ratio.bounds is not None
     assert difference.ratio.bounds is not None
@@ -58,24 +60,26 @@ def test_one_factor_at_one_level_is_the_comparison_of_two_systems() -> None:
 
 def test_single_trials_give_ratios_without_intervals() -> None:
     analysis = matrix_analysis(repetitions=1)
-    assert {one.verdict for one in (*analysis.effects.factors, *analysis.effects.interactions)} == {"untestable"}
-    assert all(one.ratio.bounds is None for one in analysis.effects.factors)
+    assert {factor.verdict for factor in (*analysis.effects.factors, *analysis.effects.interactions)} == {"untestable"}
+    assert all(factor.ratio.bounds is None for factor in analysis.effects.factors)
     assert analysis.effects.factors[0].ratio.value == pytest.approx(1.2**0.5 * 1.5**0.25, rel=0.02)
 
 
 def test_a_study_that_stops_when_decided_has_intervals_that_allow_looking() -> None:
     fixed, looking = matrix_analysis(), matrix_analysis(at_any_look=True)
-    for one, other in zip(fixed.effects.factors, looking.effects.factors, strict=True):
-        assert one.ratio.value == pytest.approx(other.ratio.value, rel=1e-9)
-        assert one.ratio.bounds is not None
+    for factor, other in zip(fixed.effects.factors, looking.effects.factors, strict=True):
+        assert factor.ratio.value == pytest.approx(other.ratio.value, rel=1e-9)
+        assert factor.ratio.bounds is not None
         assert other.ratio.bounds is not None
-        assert other.ratio.bounds.high > one.ratio.bounds.high
+        assert other.ratio.bounds.high > factor.ratio.bounds.high
         assert "confidence sequence" in other.ratio.bounds.method
 
 
 def test_systems_that_were_written_out_have_no_effects() -> None:
     trials = [
-        one for one in matrix_trials() if one.trial.system.factor_values == {"threads": "0", "scheduling": "other"}
+        trial
+        for trial in matrix_trials()
+        if trial.trial.system.factor_values == {"threads": "0", "scheduling": "other"}
     ]
     assert analyse("one system", trials).effects == Effects()
 
@@ -96,7 +100,7 @@ def test_effects_compare_what_differs_in_one_factor_alone(
     found = list(main_contrasts(matrix))
     assert [list(one.weights) for one in found] == mains
     assert not any(one.is_additive for one in found)
-    assert [list(one.weights) for one in cross_contrasts(matrix)] == crosses
+    assert [list(cross_contrast.weights) for cross_contrast in cross_contrasts(matrix)] == crosses
 
 
 def test_half_a_matrix_gives_effects_that_assume_no_interactions() -> None:
@@ -163,9 +167,9 @@ def test_capacities_have_effects_where_a_study_searched_for_them() -> None:
     systems = [SystemSummary(name=name, factor_values=own) for name, own in names.items()]
     found = main_effects([], capacities(searches), systems)
     effects, interactions = found.factors, found.interactions
-    assert [one.measure for one in effects] == [EffectMeasure.CAPACITY] * 2
+    assert [effect.measure for effect in effects] == [EffectMeasure.CAPACITY] * 2
     assert effects[0].ratio.value == pytest.approx(1.3)
     assert effects[0].verdict == "faster"
     assert effects[1].ratio.bounds is not None, "repetitions agree, and still no search is surer than its last step"
     assert math.log(effects[1].ratio.bounds.high) > 0.003
-    assert [one.verdict for one in interactions] == ["equal"]
+    assert [interaction.verdict for interaction in interactions] == ["equal"]

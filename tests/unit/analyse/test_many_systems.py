@@ -35,7 +35,7 @@ def study(count: int, *, objective_ms: float | None = None) -> Analysis:
 
 
 def named(analysis: Analysis, text: str) -> set[str]:
-    return set(re.findall(r"\bs\d\b", text)) & {one.name for one in analysis.systems}
+    return set(re.findall(r"\bs\d\b", text)) & {system.name for system in analysis.systems}
 
 
 def test_five_systems_are_told_one_by_one() -> None:

@@ -41,7 +41,7 @@ target = "mysql://u@i/d"
 
 def plan(levels: str = "connections = [1, 4]") -> tuple[PlannedTrial, ...]:
     trials = build_plan(parse_study(STUDY.format(levels=levels))).trials
-    return tuple(sorted(trials, key=lambda one: (one.system, one.workload, one.connections, one.repetition)))
+    return tuple(sorted(trials, key=lambda trial: (trial.system, trial.workload, trial.connections, trial.repetition)))
 
 
 def ran(planned: PlannedTrial) -> Made:
@@ -69,16 +69,18 @@ def test_a_system_that_never_ran_is_named_in_the_answer_and_in_every_table() -> 
     )
     assert analysis.planned_count == 24
     assert [(one.system, one.has_run) for one in analysis.missing] == [("b", False)] * 12
-    (warning,) = (one for one in analysis.warnings if one.code == "trials-not-run")
-    assert (warning.systems, [one.connections for one in warning.levels]) == (("b",), [1, 4])
+    (warning,) = (warning for warning in analysis.warnings if warning.code == "trials-not-run")
+    assert (warning.systems, [level.connections for level in warning.levels]) == (("b",), [1, 4])
     assert "12 planned trials" in evidence_of(warning)
-    assert "failed-trials" not in {one.code for one in analysis.warnings}
+    assert "failed-trials" not in {warning.code for warning in analysis.warnings}
     row = "| b | ro | 1 and 4 connections | 1 to 3 | has not run yet | none |"
     assert row in render_markdown(analysis)
     page = render_html(analysis)
     assert "has not run yet" in page
     assert "every planned trial" not in page
-    assert [one.code for one in size(analysis, tps=1, workload="ro").assumptions][-1] == "not-measured-yet"
+    assert [assumption.code for assumption in size(analysis, tps=1, workload="ro").assumptions][
+        -1
+    ] == "not-measured-yet"
 
 
 def test_a_workload_without_trials_is_named_with_its_system() -> None:

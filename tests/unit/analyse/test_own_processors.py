@@ -25,7 +25,7 @@ from plimsoll.record.level import Level, LevelKind
 def environment(*servers: PlacementFacts | None, client: tuple[int, ...] | None = None, cpus: int = 8) -> Environment:
     return Environment(
         host=HostFacts(cpu_threads=cpus),
-        instances=tuple(InstanceFacts(name=f"s/{index}", placement=one) for index, one in enumerate(servers)),
+        instances=tuple(InstanceFacts(name=f"s/{index}", placement=server) for index, server in enumerate(servers)),
         client=ClientFacts(on_server_host=True, cpus=client),
     )
 

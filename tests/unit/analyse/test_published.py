@@ -53,8 +53,8 @@ def asked(hp: Analysis, tps: float, connections: int | None = None) -> SizeAnswe
 def test_all_eight_carry_1200_read_write_at_16(hp: Analysis) -> None:
     found = size(hp, tps=1200, connections=16, workload=READ_WRITE, headroom=0.0)
     assert (found.fits, found.grade) == (True, Grade.INDICATED), "each was published of one run"
-    assert [(one.verdict, one.grade) for one in found.systems] == [(Fit.FITS, Grade.INDICATED)] * 8
-    assert min(one.throughput_tps.value for one in found.systems if one.throughput_tps) == 1245
+    assert [(system.verdict, system.grade) for system in found.systems] == [(Fit.FITS, Grade.INDICATED)] * 8
+    assert min(system.throughput_tps.value for system in found.systems if system.throughput_tps) == 1245
 
 
 def test_what_hp_says_of_3000_read_write(hp: Analysis) -> None:
@@ -69,13 +69,13 @@ def test_what_hp_says_of_3000_read_write(hp: Analysis) -> None:
 
 
 def test_all_carry_2000_read_only_at_8(hp: Analysis) -> None:
-    assert [one.verdict for one in asked(hp, 2000, connections=8).systems] == [Fit.FITS] * 8
+    assert [system.verdict for system in asked(hp, 2000, connections=8).systems] == [Fit.FITS] * 8
 
 
 def test_above_4682_read_only_none_does_and_scale_out_says_what_it_takes(hp: Analysis) -> None:
-    assert Fit.FITS in {one.verdict for one in asked(hp, 4682).systems}
+    assert Fit.FITS in {system.verdict for system in asked(hp, 4682).systems}
     found = asked(hp, 4683)
-    assert {one.verdict for one in found.systems} == {Fit.DOES_NOT_FIT}
+    assert {system.verdict for system in found.systems} == {Fit.DOES_NOT_FIT}
     assert not found.fits
     assert [one.count for one in found.scale_out] == [2] * 8
     assert found.scale_out[0].is_read_only
@@ -164,7 +164,11 @@ def test_eight_instances_against_one_names_every_other_factor(zones_workload: st
 
 def test_the_two_peaks_of_sun_carry_their_other_factors() -> None:
     analysis = analyse("sun", sun("dbt2"))
-    one = next(one for one in analysis.differences if {one.base, one.system} == {ONE, EIGHT} and one.level is None)
+    one = next(
+        difference
+        for difference in analysis.differences
+        if {difference.base, difference.system} == {ONE, EIGHT} and difference.level is None
+    )
     assert {name for name, *_ in one.other_factors} == {"connections", "instances"}
     assert ("flush_log_at_trx_commit", None, "1") in one.one_sided_factors
     assert "storage" in {name for name, *_ in one.one_sided_factors}

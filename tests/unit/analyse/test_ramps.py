@@ -88,7 +88,7 @@ def test_the_rate_rises_by_the_same_share() -> None:
     assert plan.steps[-1].to_tps >= 1000.0
     ratios = [step.to_tps / step.from_tps for step in plan.steps[:-1]]
     assert ratios == [pytest.approx(math.exp(GROWTH / 2))] * len(ratios)
-    assert all(one.to_tps == other.from_tps for one, other in zip(plan.steps, plan.steps[1:], strict=False))
+    assert all(step.to_tps == other.from_tps for step, other in zip(plan.steps, plan.steps[1:], strict=False))
 
 
 def ramp_run(pair: int, knee_tps: float | None) -> CapacityRun:

@@ -183,9 +183,9 @@ def test_what_rates_cannot_decide_is_said_and_nothing_about_connections_at_their
 def test_warnings_name_rates_and_not_connections() -> None:
     own = TrialWarning(code="of-the-trial", evidence="e", advice="a")
     analysis = analyse("s", [at_rate(100, warnings=(own,)), at_rate(200)])
-    placed = {one.code: one for one in analysis.warnings}
-    assert [one.rate_tps for one in placed["of-the-trial"].levels] == [100]
-    assert [one.rate_tps for one in placed["single-repetition"].levels] == [100, 200]
+    placed = {warning.code: warning for warning in analysis.warnings}
+    assert [level.rate_tps for level in placed["of-the-trial"].levels] == [100]
+    assert [level.rate_tps for level in placed["single-repetition"].levels] == [100, 200]
     assert place_words(placed["of-the-trial"], analysis) == "a · read-write · target rate 100 tps"
     assert place_words(placed["single-repetition"], analysis) == "a · read-write · all target rates"
 
@@ -200,12 +200,12 @@ def test_rates_and_connections_of_one_study_do_not_mix() -> None:
 
 def test_a_study_at_rates_is_sized_by_them() -> None:
     found = size(two_systems(), tps=100)
-    assert {one.evidence for one in found.systems} == {SizeEvidence.RATES}
-    sustained = {one.system: (one.sustains_tps, one.sure_tps) for one in found.systems}
+    assert {system.evidence for system in found.systems} == {SizeEvidence.RATES}
+    sustained = {system.system: (system.sustains_tps, system.sure_tps) for system in found.systems}
     assert sustained == {"a": (200, None), "b": (100, None)}, "of one repetition nothing is sure"
     strict = size(two_systems(), tps=100, response_p99_ms=20)
-    assert {one.system: one.sustains_tps for one in strict.systems} == {"a": 100, "b": 100}
-    assert all(one.sustains_is_lower_bound for one in found.systems)
+    assert {system.system: system.sustains_tps for system in strict.systems} == {"a": 100, "b": 100}
+    assert all(system.sustains_is_lower_bound for system in found.systems)
 
 
 def test_what_the_next_run_surely_sustains_is_the_highest_rate_that_was_in_every_repetition() -> None:

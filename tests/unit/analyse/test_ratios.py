@@ -55,8 +55,8 @@ def test_the_residuals_are_those_of_both_systems_moderated_by_all_of_the_level_a
     own = [unbiased_above(float(np.square(left).sum()) / 3 * 3 / 2, pool.variance) for left in residuals(logs)[:2]]
     parts = [moderated(MeanVariance(one, 3), pool) for one in own]
     assert found is not None
-    assert found.variance.variance == pytest.approx(sum(one.variance for one in parts) / 4)
-    assert max(one.degrees for one in parts) <= found.variance.degrees <= 6
+    assert found.variance.variance == pytest.approx(sum(part.variance for part in parts) / 4)
+    assert max(part.degrees for part in parts) <= found.variance.degrees <= 6
 
 
 def residuals(logs: np.ndarray) -> np.ndarray:
@@ -73,7 +73,7 @@ def unbiased_above(variance: float, pool: float) -> float:
 def test_the_residual_of_a_system_that_is_noisier_has_no_bias() -> None:
     """Of 4 systems, one 10 times noisier than the others: far more repetitions than the pool has a say in."""
     logs = World(noise=0.001, systems_noise=(10.0, 1.0, 1.0, 1.0)).logs(np.random.default_rng(2), 4, 1, 4000)[:, 0]
-    cells = [(f"s{index}", tuple(range(4000)), np.exp(one)) for index, one in enumerate(logs)]
+    cells = [(f"s{index}", tuple(range(4000)), np.exp(log)) for index, log in enumerate(logs)]
     found = level_table(cells, in_blocks=True).residual_of
     assert found["s0"].variance == pytest.approx(1e-4, rel=0.1)
 

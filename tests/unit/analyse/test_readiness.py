@@ -15,7 +15,7 @@ GIB = 2**30
 
 
 def codes(facts: Readiness) -> list[str]:
-    return [one.kind.code for one in readiness_doubts(facts)]
+    return [doubt.kind.code for doubt in readiness_doubts(facts)]
 
 
 def host(**facts: object) -> Readiness:

@@ -20,7 +20,7 @@ def cell(*tps: float, **changes: object) -> list[Made]:
 
 def evidence(recordings: list[Made]) -> list[str]:
     warnings = analyse("made", recordings).warnings
-    return [evidence_of(one) for one in warnings if one.code == "repetition-lags"]
+    return [evidence_of(warning) for warning in warnings if warning.code == "repetition-lags"]
 
 
 def test_one_that_is_far_below_is_told_with_its_number() -> None:

@@ -67,7 +67,7 @@ def test_the_time_of_a_transaction_has_no_appliers_in_it() -> None:
 def test_a_growing_lag_is_warned_of_and_is_no_capacity() -> None:
     made = [recording(Fleet(lag_s=GROWING_S), repetition=repetition) for repetition in EACH]
     analysis = analyse("made", made, objective_ms_p99=1000.0)
-    assert "replica-lag-grows" in [one.code for one in analysis.warnings]
+    assert "replica-lag-grows" in [warning.code for warning in analysis.warnings]
     assert analysis.answer[0].code == "lag-grows"
     (cell,) = analysis.curves[0].cells
     assert cell.growing_replicas == ("a/1",)
@@ -110,14 +110,16 @@ def test_settings_of_replication_are_no_finding() -> None:
         made = recording(fleet)
         own = {"innodb_buffer_pool_size": "1073741824", "server_id": "1", "read_only": "OFF"}
         instances = tuple(
-            one.model_copy(update={"variables": {**own, "server_id": str(n + 1), "read_only": "ON" if n else "OFF"}})
-            for n, one in enumerate(made.environment.instances)
+            instance.model_copy(
+                update={"variables": {**own, "server_id": str(n + 1), "read_only": "ON" if n else "OFF"}}
+            )
+            for n, instance in enumerate(made.environment.instances)
         )
         environment = made.environment.model_copy(update={"instances": instances})
         return type(made)(made.trial, environment, made.outcome, made.tables)
 
     both = [with_variables(Fleet(system="a", replicas=1)), with_variables(Fleet(system="b", replicas=0))]
-    assert [one.variable for one in analyse("made", both).variables if not one.expected] == []
+    assert [variable.variable for variable in analyse("made", both).variables if not variable.expected] == []
 
 
 COSTS = FleetCosts(
@@ -145,8 +147,8 @@ def test_the_arithmetic_of_a_fleet() -> None:
 def test_the_first_replica_helps_and_the_third_does_not() -> None:
     tps = {k: COSTS.expected_tps(k) for k in (0, 1, 2, 3)}
     (scaling,) = fleets(0, 1, 2, 3, tps=tps).replication.scaling
-    assert [one.replicas for one in scaling.points] == [0, 1, 2, 3]
-    assert [one.verdict for one in scaling.steps] == ["faster", "faster", "equal"]
+    assert [point.replicas for point in scaling.points] == [0, 1, 2, 3]
+    assert [step.verdict for step in scaling.steps] == ["faster", "faster", "equal"]
     assert (scaling.stops_after, scaling.stops_after_expected) == (2, 2)
     assert scaling.costs is not None
     assert scaling.costs.read_ms == pytest.approx(0.5, rel=0.02)
@@ -207,8 +209,8 @@ def test_commits_by_acknowledging_replicas_and_delay() -> None:
         for way, count, delay, ms in ways
     ]
     (cost,) = analyse("made", made).replication.commits
-    assert [(one.acknowledging, one.delay_ms) for one in cost.points] == [(0, 0.0), (1, 0.0), (1, 2.0)]
-    assert [one.verdict for one in cost.points] == ["", "slower", "slower"]
+    assert [(point.acknowledging, point.delay_ms) for point in cost.points] == [(0, 0.0), (1, 0.0), (1, 2.0)]
+    assert [point.verdict for point in cost.points] == ["", "slower", "slower"]
     assert cost.points[2].ratio is not None
     assert cost.points[2].ratio.value == pytest.approx(9.05 / 4.05, rel=0.01)
 

@@ -23,7 +23,7 @@ def test_a_sample_speaks_for_the_second_before_it() -> None:
     table = telemetry(0, 40, busy_ratio=0.5).with_columns(value="unix_s")
     found = samples_of(table, intervals(5, 3), ACCOUNT)
     assert found is not None
-    assert [one.unix_s.tolist() for one in found.metrics] == [[16.0, 17.0, 18.0]]
+    assert [metric.unix_s.tolist() for metric in found.metrics] == [[16.0, 17.0, 18.0]]
     assert [(one.metric, one.total, one.size) for one in found.sums] == [("busy_ratio", 51.0, 3)]
 
 

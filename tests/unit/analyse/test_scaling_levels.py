@@ -59,14 +59,14 @@ def column(found: Table, heading: str) -> list[str]:
 
 def test_scale_factor_efficiency_and_throughput_per_processor() -> None:
     (found,) = analysed().scalability
-    assert [one.scale_factor.value for one in found.levels] == pytest.approx([1.0, 1.9, 3.0, 3.2, 3.25], rel=0.002)
-    assert [one.efficiency.value for one in found.levels] == pytest.approx([1.0, 0.95, 0.75, 0.4, 0.203], abs=0.001)
+    assert [level.scale_factor.value for level in found.levels] == pytest.approx([1.0, 1.9, 3.0, 3.2, 3.25], rel=0.002)
+    assert [level.efficiency.value for level in found.levels] == pytest.approx([1.0, 0.95, 0.75, 0.4, 0.203], abs=0.001)
     bounds, scale = found.levels[2].efficiency.bounds, found.levels[2].scale_factor.bounds
     assert bounds is not None
     assert scale is not None
     assert (bounds.low, bounds.high) == pytest.approx((scale.low / 4, scale.high / 4))
-    assert [one.tps_per_busy_cpu for one in found.levels] == pytest.approx([100.2] * 5, rel=1e-3)
-    assert [one.tps_per_server_cpu for one in found.levels] == pytest.approx([133.6] * 5, rel=1e-3)
+    assert [level.tps_per_busy_cpu for level in found.levels] == pytest.approx([100.2] * 5, rel=1e-3)
+    assert [level.tps_per_server_cpu for level in found.levels] == pytest.approx([133.6] * 5, rel=1e-3)
 
 
 def test_the_table_says_what_its_columns_are() -> None:

@@ -77,7 +77,7 @@ def test_only_the_runs_that_an_answer_rests_on_are_doubted() -> None:
     runs = [run_at(700.0, 1), run_at(600.0, 1), run_at(600.0, 2)]
     for bad, expected in ((700.0, False), (600.0, True)):
         recordings = [recorded(run, on_server_host=run.rate_tps == bad) for run in runs]
-        codes = [one.code for one in search_doubts(recordings, record(runs, 600.0)).warnings]
+        codes = [warning.code for warning in search_doubts(recordings, record(runs, 600.0)).warnings]
         assert ("client-on-server-host" in codes) is expected
         assert "single-repetition" not in codes
 

@@ -57,7 +57,7 @@ def test_every_second_has_its_rate_and_the_window_its_place() -> None:
     found = series(intervals(0, 10), window=Window(first=3, last=9), stalls=(stall,))
     assert found.throughput_tps == (100.0,) * 10
     assert (found.from_s, found.to_s, found.window_from_s, found.window_to_s) == (0.0, 10.0, 3.0, 10.0)
-    assert [(one.kind, one.from_s) for one in found.stretches] == [("stall", 4.0)]
+    assert [(stretch.kind, stretch.from_s) for stretch in found.stretches] == [("stall", 4.0)]
     assert found.response_ms_p99 == ()
 
 

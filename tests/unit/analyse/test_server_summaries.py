@@ -64,7 +64,7 @@ def test_waits_and_statements_per_transaction() -> None:
             ("host", "", "cpu_idle_ratio"): 0.5,
         }
     )
-    assert [(one.event, one.count, one.ms) for one in found.server_waits] == [
+    assert [(server_wait.event, server_wait.count, server_wait.ms) for server_wait in found.server_waits] == [
         ("io.file.sql.binlog", pytest.approx(2), pytest.approx(7)),
         ("io.table.sql.handler", pytest.approx(5), pytest.approx(1)),
     ]
@@ -126,4 +126,4 @@ def test_what_the_server_wrote_and_read_per_transaction() -> None:
 @pytest.mark.parametrize(("throttled_s", "is_warned"), [(0.4, True), (0.005, False)])
 def test_a_quota_that_stopped_the_server_is_a_warning(throttled_s: float, is_warned: bool) -> None:
     analysis = analyse("made", [trial({("process", "one", "server_throttled_s_per_s"): throttled_s})])
-    assert ("server-throttled" in {one.code for one in analysis.warnings}) is is_warned
+    assert ("server-throttled" in {warning.code for warning in analysis.warnings}) is is_warned

@@ -169,10 +169,10 @@ def test_logs_beside_a_published_table_give_its_single_figures_no_bounds() -> No
         for cell in curve.cells
     ]  # fmt: skip
     assert len(published_figures) == 128
-    assert {one.bounds for one in published_figures} == {None}
+    assert {published_figure.bounds for published_figure in published_figures} == {None}
     (own,) = (curve for curve in analysis.curves if curve.system == "mariadb")
     assert all(cell.throughput_tps.bounds is not None for cell in own.cells)
-    beside = [one for one in analysis.differences if "mariadb" in (one.base, one.system)]
+    beside = [difference for difference in analysis.differences if "mariadb" in (difference.base, difference.system)]
     assert beside
     assert {one.verdict for one in beside} == {RatioVerdict.UNTESTABLE}
 

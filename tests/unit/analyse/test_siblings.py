@@ -44,7 +44,7 @@ def analysed(threads: int) -> Analysis:
 
 def test_cores_are_fitted_without_their_siblings_and_what_these_add_is_told() -> None:
     (found,) = analysed(32).scalability
-    assert [one.region for one in found.levels] == [Region.CORES] * 5 + [Region.SIBLINGS, Region.BEYOND]
+    assert [level.region for level in found.levels] == [Region.CORES] * 5 + [Region.SIBLINGS, Region.BEYOND]
     assert found.verdict is ScalingVerdict.DOES_NOT_FIT, "no law has such a corner"
     inner = found.fit_within_cores
     assert inner is not None
@@ -59,5 +59,5 @@ def test_cores_are_fitted_without_their_siblings_and_what_these_add_is_told() ->
 
 def test_without_siblings_nothing_is_said_of_them() -> None:
     (found,) = analysed(16).scalability
-    assert {one.region for one in found.levels} == {Region.CORES, Region.BEYOND}
+    assert {level.region for level in found.levels} == {Region.CORES, Region.BEYOND}
     assert found.sibling_gain is None

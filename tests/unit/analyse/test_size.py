@@ -85,7 +85,7 @@ def test_one_repetition_indicates_and_does_not_measure() -> None:
     made = analysis(curve("a", (16, 2000.0, None), spread=None))
     answer = size(made, tps=1000, connections=16)
     assert (answer.systems[0].verdict, answer.grade) == (Fit.FITS, Grade.INDICATED)
-    assert any("Run at least two repetitions" in one.text for one in answer.assumptions)
+    assert any("Run at least two repetitions" in assumption.text for assumption in answer.assumptions)
     short = size(made, tps=2000.1, connections=16)
     assert (short.systems[0].verdict, short.grade) == (Fit.DOES_NOT_FIT, Grade.INDICATED)
 
@@ -93,7 +93,7 @@ def test_one_repetition_indicates_and_does_not_measure() -> None:
 def test_the_grade_is_that_of_the_best_that_fits_else_of_the_worst() -> None:
     repeated, single = curve("a", (4, 2000.0, 1.0)), curve("b", (4, 9000.0, 1.0), spread=None)
     both = size(analysis(repeated, single), tps=1000)
-    assert (both.grade, [one.system for one in both.systems]) == (Grade.MEASURED, ["a", "b"])
+    assert (both.grade, [system.system for system in both.systems]) == (Grade.MEASURED, ["a", "b"])
     assert both.text[0].startswith("1 of 2 systems completes 1,000 tps of w, by clients that wait for each answer")
     assert both.text[1].startswith("Indicated for 1,000 tps of w: b, by 800 %; measured without a known spread, so")
     assert size(analysis(repeated, single), tps=5000).grade is Grade.INDICATED
@@ -126,7 +126,7 @@ def test_headroom_is_applied_once(tps: float, headroom: float) -> None:
     made = analysis(curve("a", (4, 2000.0, 1.0), spread=None), curve("b", (4, 1999.0, 1.0), spread=None))
     answer = size(made, tps=tps, headroom=headroom)
     assert answer.asked.needed_tps == 2000.0
-    assert [(one.verdict, one.margin_ratio) for one in answer.systems] == [
+    assert [(system.verdict, system.margin_ratio) for system in answer.systems] == [
         (Fit.FITS, 0.0),
         (Fit.DOES_NOT_FIT, pytest.approx(-0.0005)),
     ]
@@ -186,10 +186,10 @@ def test_failed_transactions_count_as_over_the_objective() -> None:
 def test_cheapest_first_when_costs_are_given_otherwise_by_margin() -> None:
     curves = [curve("large", (4, 4000.0, 1.0)), curve("small", (4, 2000.0, 1.0)), curve("tiny", (4, 500.0, 1.0))]
     by_margin = size(analysis(*curves), tps=1000, connections=4)
-    assert [one.system for one in by_margin.systems] == ["large", "small", "tiny"]
+    assert [system.system for system in by_margin.systems] == ["large", "small", "tiny"]
     assert by_margin.tightest == "small"
     priced = size(analysis(*curves, costs={"large": 900.0, "small": 300.0, "tiny": 10.0}), tps=1000, connections=4)
-    assert [one.system for one in priced.systems] == ["small", "large", "tiny"]
+    assert [system.system for system in priced.systems] == ["small", "large", "tiny"]
     assert "The cheapest is small, 300 per month." in priced.text
 
 
@@ -233,7 +233,7 @@ def test_bounds_from_within_one_run_are_told_even_between_levels(connections: in
     )
     answer = size(made, tps=500, connections=connections)
     assert "Some confidence intervals come from within one run: repetitions may vary more." in [
-        one.text for one in answer.assumptions
+        assumption.text for assumption in answer.assumptions
     ]
 
 
@@ -253,9 +253,9 @@ def test_a_reason_with_figures_is_told_of_its_own_system_only() -> None:
 def test_what_an_answer_leaves_out_is_told() -> None:
     made = analysis(curve("a", (4, 1000.0, 5.0)), curve("b", (4, 9000.0, 5.0), workload="other"))
     answer = size(made, tps=100, workload="w", response_p99_ms=10)
-    assert "Not measured under w, and so left out: b." in [one.text for one in answer.assumptions]
-    assert any("prediction limit of the repetitions' own 99th" in one.text for one in answer.assumptions)
-    assert any("saturation and not capacity" in one.text for one in answer.assumptions)
+    assert "Not measured under w, and so left out: b." in [assumption.text for assumption in answer.assumptions]
+    assert any("prediction limit of the repetitions' own 99th" in assumption.text for assumption in answer.assumptions)
+    assert any("saturation and not capacity" in assumption.text for assumption in answer.assumptions)
 
 
 def test_margin_is_what_the_next_run_surely_leaves() -> None:

@@ -56,8 +56,8 @@ def test_chance_is_no_skew_and_a_real_one_is_found(count: int) -> None:
 
 def test_a_lagging_instance_is_told_once() -> None:
     lags = analyse("made", [on_instances(100, 50, 150)])
-    assert [one.code for one in lags.warnings if one.code.startswith("instance")] == ["instance-lags"]
+    assert [warning.code for warning in lags.warnings if warning.code.startswith("instance")] == ["instance-lags"]
     skewed = analyse("made", [on_instances(1200, 880, 920, connections=6)])
-    (warning,) = [one for one in skewed.warnings if one.code.startswith("instance")]
+    (warning,) = [warning for warning in skewed.warnings if warning.code.startswith("instance")]
     assert warning.code == "instances-skewed"
     assert evidence_of(warning) == "s/0 completed 1,200 tps, s/1 880 tps"

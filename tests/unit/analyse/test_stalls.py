@@ -30,7 +30,7 @@ def seen(counts: list[int], ages_s: list[float] | None = None) -> list[SeenInter
 
 
 def spans(intervals: list[SeenInterval], connections: int = 4) -> list[tuple[float, float]]:
-    return [(one.from_s, one.to_s) for one in find_stalls(intervals, None, connections)]
+    return [(stall.from_s, stall.to_s) for stall in find_stalls(intervals, None, connections)]
 
 
 def test_a_repetition_that_stood_still_for_three_of_six_seconds() -> None:
@@ -43,7 +43,7 @@ def test_half_of_the_time_to_the_end() -> None:
 
 def test_hardly_anything_is_a_stall_too_and_less_is_none() -> None:
     stalls = find_stalls(seen([1000] * 9 + [12] + [1000] * 9), None, 4)
-    assert [(one.from_s, one.completed) for one in stalls] == [(9.0, 12)]
+    assert [(stall.from_s, stall.completed) for stall in stalls] == [(9.0, 12)]
     assert spans(seen([1000] * 9 + [200] + [1000] * 9)) == []
 
 
@@ -68,7 +68,7 @@ def test_seconds_in_which_connections_were_lost_count() -> None:
 
 
 def stall_evidence(analysis: Analysis) -> str:
-    found = (evidence_of(one) for one in analysis.warnings if one.code == "throughput-stalled")
+    found = (evidence_of(warning) for warning in analysis.warnings if warning.code == "throughput-stalled")
     return next(found, "")
 
 

@@ -21,4 +21,4 @@ def test_totals_of_the_final_report_beat_sums_of_rounded_rates(tmp_path: Path) -
     write_import(tmp_path / "study", imported)
     (cell,) = analyse("s", read_study(tmp_path / "study").recordings).curves[0].cells
     assert (cell.completed_count, cell.retries_count) == (300, 7)
-    assert {one.error_class: one.count for one in cell.errors} == {"retryable": 7, "connection": 2}
+    assert {error.error_class: error.count for error in cell.errors} == {"retryable": 7, "connection": 2}

@@ -126,4 +126,4 @@ def test_one_long_trial_has_a_curve_and_a_verdict_in_the_guide(tmp_path: Path) -
     ]
     flat, rising = (chart.draw(Look(width_px=None, height_px=220)).to_dict() for chart in section.charts)
     assert [len(one["layer"]) for one in (flat, rising)] == [2, 3], "only a drift has a line of its own"
-    assert section.anchor in {one.anchor for one in describe(analysis).sections}
+    assert section.anchor in {section.anchor for section in describe(analysis).sections}

@@ -50,7 +50,7 @@ def two() -> Analysis:
 
 
 def at_peaks(analysis: Analysis) -> Difference:
-    return next(one for one in analysis.differences if one.level is None)
+    return next(difference for difference in analysis.differences if difference.level is None)
 
 
 def test_cells_hold_the_window_and_not_the_warm_up(two: Analysis) -> None:
@@ -103,7 +103,7 @@ def test_difference_at_the_peaks_is_found_and_names_the_factor(two: Analysis) ->
 
 
 def test_every_common_level_is_compared(two: Analysis) -> None:
-    assert [one.level and one.level.connections for one in two.differences] == [None, 1, 4, 16, 32]
+    assert [difference.level and difference.level.connections for difference in two.differences] == [None, 1, 4, 16, 32]
 
 
 def test_equal_systems_are_equal_within_the_share_that_the_study_allows() -> None:
@@ -149,7 +149,7 @@ def test_one_repetition_gives_bounds_within_the_run_and_no_winner() -> None:
     assert "repetitions may differ more" in bounds.method
     assert at_peaks(analysis).verdict is RatioVerdict.UNTESTABLE
     assert at_peaks(analysis).smallest_effect is None
-    assert "single-repetition" in [one.code for one in analysis.warnings]
+    assert "single-repetition" in [warning.code for warning in analysis.warnings]
 
 
 def test_two_repetitions_are_moderated_by_those_of_the_other_system() -> None:
@@ -194,8 +194,8 @@ def test_failed_damaged_and_empty_trials_are_missing_with_their_reason() -> None
         "intervals.parquet",
         "intervals.parquet was cut short",
     ]
-    assert [one.name for one in analysis.systems] == ["a"]
-    assert "failed-trials" in [one.code for one in analysis.warnings]
+    assert [system.name for system in analysis.systems] == ["a"]
+    assert "failed-trials" in [warning.code for warning in analysis.warnings]
 
 
 def test_a_study_without_complete_trials_says_so() -> None:
@@ -221,20 +221,20 @@ def test_errors_are_counted_by_code_in_the_window() -> None:
     recording = measured([100.0] * 12, failed=3, errors=[{"class": "retryable", "code": 1213, "count": 36}])
     analysis = analyse("made", [recording])
     cell = analysis.curves[0].cells[0]
-    assert [(one.error_class, one.code, one.count) for one in cell.errors] == [("retryable", 1213, 36)]
+    assert [(error.error_class, error.code, error.count) for error in cell.errors] == [("retryable", 1213, 36)]
     assert cell.failed_count == 36
-    warning = next(one for one in analysis.warnings if one.code == "errors-occurred")
+    warning = next(warning for warning in analysis.warnings if warning.code == "errors-occurred")
     assert "1213 (retryable) 36 times" in evidence_of(warning)
 
 
 def test_what_a_script_counted_by_hand_is_no_error_that_was_seen() -> None:
     by_hand = {"class": "statement", "code": 0, "count": 36}
     (cell,) = (analysis := analyse("made", [measured([100.0] * 12, errors=[by_hand])])).curves[0].cells
-    assert [(one.code, one.count, one.was_seen) for one in cell.errors] == [(0, 36, False)]
-    assert "errors-occurred" not in {one.code for one in analysis.warnings}
+    assert [(error.code, error.count, error.was_seen) for error in cell.errors] == [(0, 36, False)]
+    assert "errors-occurred" not in {warning.code for warning in analysis.warnings}
     lost = {"class": "connection", "code": 0, "count": 2}
     analysis = analyse("made", [measured([100.0] * 12, errors=[by_hand, lost])])
-    (warning,) = (one for one in analysis.warnings if one.code == "errors-occurred")
+    (warning,) = (warning for warning in analysis.warnings if warning.code == "errors-occurred")
     assert evidence_of(warning).startswith("no code (connection) 2 times: ")
 
 
@@ -257,15 +257,15 @@ def test_nothing_is_advised_for_a_system_that_carried_nothing() -> None:
     recordings = [published(0.0), published(0.0, connections=8), published(4.0, connections=2, system="b")]
     analysis = analyse("made", [*recordings, published(5.0, system="b")])
     assert "read-write: connection pool for a: unknown: nothing completed at any level." in answer_of(analysis)
-    seen = next(evidence_of(one) for one in analysis.warnings if one.code == "peak-at-last-level")
+    seen = next(evidence_of(warning) for warning in analysis.warnings if warning.code == "peak-at-last-level")
     assert "at 4 connections" in seen
 
 
 def test_more_than_six_systems_are_each_compared_with_the_best() -> None:
     recordings = [published(1000.0 + index, system=f"s{index}") for index in range(7)]
     analysis = analyse("made", recordings)
-    assert {one.base for one in analysis.differences} == {"s6"}
-    assert len([one for one in analysis.differences if one.level is None]) == 6
+    assert {difference.base for difference in analysis.differences} == {"s6"}
+    assert len([difference for difference in analysis.differences if difference.level is None]) == 6
 
 
 def test_a_pool_that_noise_leaves_open_is_not_resolved() -> None:

@@ -31,10 +31,10 @@ EACH_SECOND = {"new_order": 45, "payment": 43, "order_status": 4, "delivery": 4,
 def test_quirks_are_among_the_departures() -> None:
     def found(**more: Any) -> set[str]:
         options = TpccSpec.model_validate({**FAITHFUL, **more}).options()
-        return {one.chosen for one in deviations(options, connections=(20,))}
+        return {deviation.chosen for deviation in deviations(options, connections=(20,))}
 
     added = found(quirks="dbt2") - found()
-    assert {one.chosen for one in quirks_of("dbt2")} <= added
+    assert {quirk.chosen for quirk in quirks_of("dbt2")} <= added
     assert "nothing is remote" in added
 
 
@@ -149,7 +149,7 @@ def test_options_that_depart_are_named(
     options: dict[str, Any], connections: tuple[int, ...], clause: str, words: str
 ) -> None:
     spec = TpccSpec.model_validate({**FAITHFUL, **options})
-    found = {one.clause: one.chosen for one in deviations(spec.options(), connections=connections)}
+    found = {deviation.clause: deviation.chosen for deviation in deviations(spec.options(), connections=connections)}
     assert words in found[clause]
 
 
@@ -172,7 +172,7 @@ def test_the_servers_own_isolation_counts_where_none_is_asked_for() -> None:
         instance = InstanceFacts(name="one", variables={variable: value})
         options = {**FAITHFUL, "isolation": "server_default"}
         (workload,) = analyse("s", [trial(options, environment=Environment(instances=(instance,)))]).workloads
-        return [one.chosen for one in workload.deviations if one.clause == "3.4.1"]
+        return [deviation.chosen for deviation in workload.deviations if deviation.clause == "3.4.1"]
 
     assert chosen("transaction_isolation", "REPEATABLE-READ") == ["isolation is REPEATABLE READ"]
     assert chosen("tx_isolation", "SERIALIZABLE") == []
@@ -180,7 +180,7 @@ def test_the_servers_own_isolation_counts_where_none_is_asked_for() -> None:
 
 def test_instances_that_share_the_warehouses_keep_remote_ones_to_themselves() -> None:
     (workload,) = analyse("s", [trial(), trial(system="b", instances=4)]).workloads
-    assert [one.chosen for one in workload.deviations if one.clause == "2.4.1.5, 2.5.1.2"] == [
+    assert [deviation.chosen for deviation in workload.deviations if deviation.clause == "2.4.1.5, 2.5.1.2"] == [
         "4 instances share the warehouses: remote lines and payments stay within one"
     ]
     (workload,) = analyse("s", [trial()]).workloads

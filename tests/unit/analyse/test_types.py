@@ -85,12 +85,12 @@ def test_errors_are_told_by_the_type_that_met_them() -> None:
     ]
     analysis = analyse("s", trials)
     errors = {
-        name: [(error.error_class, error.code, error.count) for error in one.errors]
-        for name, one in totals(analysis).items()
+        name: [(error.error_class, error.code, error.count) for error in total.errors]
+        for name, total in totals(analysis).items()
     }
     assert errors == {"look": [], "transfer": [("connection", 0, 2), ("retryable", 1213, 8)]}
     ((cell,),) = (curve.cells for curve in analysis.curves)
-    assert sum(one.count for one in cell.errors) == 14
+    assert sum(error.count for error in cell.errors) == 14
     assert "no code: 2, 1213: 8" in " ".join(shown(analysis))
 
 

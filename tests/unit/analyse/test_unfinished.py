@@ -160,7 +160,7 @@ def test_a_study_counts_them_at_the_end_of_its_window_and_names_them() -> None:
     (cell,) = analysis.curves[0].cells
     assert "p99" in cell.response_ms.lower_bounds
     assert cell.unfinished_count == 832
-    found = {one.code: evidence_of(one) for one in analysis.warnings}
+    found = {warning.code: evidence_of(warning) for warning in analysis.warnings}
     assert "832 of 5,000 transactions never ended" in found["transactions-unfinished"]
     assert "the oldest was 1.66 s old" in found["transactions-unfinished"]
     assert "a sustains no level that was measured" in " ".join(answer_of(analysis))
@@ -174,5 +174,5 @@ def test_an_older_recording_says_only_that_there_were_some() -> None:
     (cell,) = analysis.curves[0].cells
     assert cell.response_ms == Durations(**durations(of(ended)).model_dump())
     assert cell.unfinished_count == 0
-    evidence = next(evidence_of(one) for one in analysis.warnings if one.code == "transactions-unfinished")
+    evidence = next(evidence_of(warning) for warning in analysis.warnings if warning.code == "transactions-unfinished")
     assert evidence == "832 transactions had not ended when the load did; their age was not recorded"

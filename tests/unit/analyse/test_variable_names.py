@@ -20,7 +20,7 @@ def system(
 
 
 def reasons(one: SystemSummary, other: SystemSummary) -> dict[str, VariableReason]:
-    return {found.variable: found.reason for found in variable_differences([one, other])}
+    return {difference.variable: difference.reason for difference in variable_differences([one, other])}
 
 
 @pytest.mark.parametrize(

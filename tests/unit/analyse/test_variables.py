@@ -79,7 +79,7 @@ def test_what_follows_from_a_factor_is_expected() -> None:
     large = system(
         "b", factors={"buffer_pool_bytes": "2"}, innodb_buffer_pool_size="2", innodb_buffer_pool_instances="8"
     )
-    assert all(found.expected for found in variable_differences([small, large]))
+    assert all(difference.expected for difference in variable_differences([small, large]))
 
 
 def test_a_profile_explains_what_its_option_file_sets_and_nothing_else() -> None:

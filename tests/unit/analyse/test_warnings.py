@@ -237,7 +237,7 @@ def test_variables_that_differ_without_being_a_factor() -> None:
     other = [system("a", innodb_io_capacity="200"), system("b", innodb_io_capacity="2000")]
     assert "variables-differ-unexpectedly" not in codes(same)
     assert "variables-differ-unexpectedly" in codes(other)
-    found = {one.variable: one.expected for one in analyse("made", same).variables}
+    found = {variable.variable: variable.expected for variable in analyse("made", same).variables}
     assert found == {"datadir": True, "port": True, "sync_binlog": True}
 
 
@@ -255,7 +255,7 @@ def test_equal_codes_become_one_warning_with_its_places_and_its_weightiest_evide
     ]
     found = warning(analyse("made", recordings), "throughput-drifts")
     assert found.systems == ("a", "b")
-    assert [one.connections for one in found.levels] == [4, 16]
+    assert [level.connections for level in found.levels] == [4, 16]
     assert "+40.0 %" in evidence_of(found)
     assert len(found.evidence) == 3
 

@@ -34,10 +34,10 @@ def study(slow_ms: float = 150.0) -> list[Made]:
 
 def test_a_slow_machine_is_marked_and_shown() -> None:
     analysis = analyse("made", study())
-    (warning,) = (one for one in analysis.warnings if one.code == "machine-slower")
+    (warning,) = (warning for warning in analysis.warnings if warning.code == "machine-slower")
     assert warning.evidence[0].figures["repetition"] == 6
     conditions = analysis.curves[0].cells[0].conditions
-    assert [one.repetition for one in conditions if one.slower] == [5]
+    assert [condition.repetition for condition in conditions if condition.slower] == [5]
     assert {one.figure for one in conditions[5].slower} == {"processor-before", "processor-after"}
     table = describe(analysis).conditions
     assert table is not None
@@ -49,10 +49,14 @@ def test_what_other_processes_took_marks_a_trial_of_few_as_well() -> None:
     """Of three trials; the reference load, which runs before and after, saw nothing."""
     summaries = [summarise(one) for one in study(slow_ms=100.0)[:3]]
     shares = (0.01, 0.02, 0.2)
-    trials = [replace(one, other_cpu_ratio=share) for one, share in zip(summaries, shares, strict=True) if one]
+    trials = [
+        replace(summary, other_cpu_ratio=share) for summary, share in zip(summaries, shares, strict=True) if summary
+    ]
     ((trial_id, figures),) = slow_figures(trials).items()
     assert trial_id == trials[2].trial.trial_id
-    assert [(one.figure, round(one.ratio, 3)) for one in figures] == [("other-processes", round(0.98 / 0.8, 3))]
+    assert [(figure.figure, round(figure.ratio, 3)) for figure in figures] == [
+        ("other-processes", round(0.98 / 0.8, 3))
+    ]
 
 
 def test_a_round_of_a_duet_is_marked_for_both_systems_which_share_a_reference_load() -> None:
@@ -67,14 +71,14 @@ def test_a_round_of_a_duet_is_marked_for_both_systems_which_share_a_reference_lo
     assert slow_figures(trials).keys() == {"a-5", "b-5"}
     (doubt, _) = check_weather(trials, slow_figures(trials))
     assert doubt.evidence.text.startswith("round 6: the processor reference")
-    assert slow_figures([one for index, one in enumerate(trials) if index % 6 >= 3]) == {}, "three rounds of each"
+    assert slow_figures([trial for index, trial in enumerate(trials) if index % 6 >= 3]) == {}, "three rounds of each"
 
 
 def test_alike_machines_and_older_recordings_are_not_marked() -> None:
     calm = analyse("made", study(slow_ms=100.2))
     older = analyse("made", [measured(RATES, repetition=index) for index in range(6)])
     for analysis in (calm, older):
-        assert "machine-slower" not in {one.code for one in analysis.warnings}
+        assert "machine-slower" not in {warning.code for warning in analysis.warnings}
         assert describe(analysis).conditions is None
 
 
@@ -86,7 +90,7 @@ def test_a_repeat_counts_and_the_first_trial_is_listed() -> None:
     assert "again" in cell.trials
     assert first[5].trial.trial_id not in cell.trials
     assert [(one.trial_id, one.replaced_by) for one in analysis.missing] == [(first[5].trial.trial_id, "again")]
-    assert not {"machine-slower", "failed-trials"} & {one.code for one in analysis.warnings}
+    assert not {"machine-slower", "failed-trials"} & {warning.code for warning in analysis.warnings}
 
 
 def test_a_repeat_that_failed_replaces_nothing() -> None:
@@ -128,7 +132,7 @@ def test_innodb_state_is_of_the_window_and_counters_by_their_rise() -> None:
 def test_rising_innodb_state_is_a_doubt_though_throughput_is_flat() -> None:
     table = innodb_table({"innodb_checkpoint_age": np.linspace(1e7, 3e7, 64)})
     analysis = analyse("made", [measured(RATES, telemetry=table)])
-    assert "innodb-drifts" in {one.code for one in analysis.warnings}
+    assert "innodb-drifts" in {warning.code for warning in analysis.warnings}
     assert analysis.curves[0].cells[0].conditions[0].steady.state == "drifting"
 
 
@@ -138,6 +142,8 @@ def test_steps_and_short_cycles_are_doubts() -> None:
     steps = 1000 + noise - 200.0 * (np.arange(120) >= 70)
     early = 1000 + noise - 200.0 * (np.arange(120) < 20)
     cycle = 1000 + noise + 100 * np.sin(2 * np.pi * np.arange(120) / 70)
-    seen = [{one.code for one in analyse("made", [measured(rates)]).warnings} for rates in (steps, early, cycle)]
+    seen = [
+        {warning.code for warning in analyse("made", [measured(rates)]).warnings} for rates in (steps, early, cycle)
+    ]
     kinds = {"throughput-unsteady", "warm-up-unfinished", "few-cycles", "throughput-drifts"}
     assert [one & kinds for one in seen] == [{"throughput-unsteady"}, {"warm-up-unfinished"}, {"few-cycles"}]

@@ -25,7 +25,7 @@ def test_an_interval_wider_than_a_factor_of_three_is_told_in_words() -> None:
     )
     assert high.throughput_tps.bounds is not None
     assert high.throughput_tps.bounds.high < 1.1 * high.throughput_tps.bounds.low
-    assert "repetition-lags" in [one.code for one in analysis.warnings]
+    assert "repetition-lags" in [warning.code for warning in analysis.warnings]
 
 
 @pytest.mark.parametrize("lagging_tps", [0, 3])
@@ -40,5 +40,8 @@ def test_a_repetition_that_stalled_does_not_widen_the_intervals_of_others(laggin
     calm = analysis.curves[1].cells[0].throughput_tps.bounds
     assert calm is not None
     assert calm.high < 1.1 * calm.low
-    assert {one.verdict for one in analysis.differences} & {RatioVerdict.FASTER, RatioVerdict.EQUAL} == set()
-    assert "repetition-lags" in [one.code for one in analysis.warnings]
+    assert {difference.verdict for difference in analysis.differences} & {
+        RatioVerdict.FASTER,
+        RatioVerdict.EQUAL,
+    } == set()
+    assert "repetition-lags" in [warning.code for warning in analysis.warnings]

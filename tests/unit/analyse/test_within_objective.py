@@ -112,10 +112,10 @@ def test_the_chart_the_table_and_the_pool_say_what_the_sentence_says() -> None:
     spec = json.dumps(chart_spec(chart))
     assert ('"figure": "200"' in spec, '"figure": "240"' in spec, '"figure": "480"' in spec) == (True, True, False)
     table = glance_table(analysis)
-    column = [one.heading for one in table.columns].index("tps with p99 within 12.0 ms")
+    column = [column.heading for column in table.columns].index("tps with p99 within 12.0 ms")
     assert [row[column].text for row in table.rows] == ["200", "240"]
     pools = [one.pool for one in analysis.curves]
-    assert [(one.connections, one.reason) for one in pools if one] == [(2, PoolReason.SINGLE_FIGURES)] * 2
+    assert [(pool.connections, pool.reason) for pool in pools if pool] == [(2, PoolReason.SINGLE_FIGURES)] * 2
 
 
 def test_levels_that_miss_the_objective_are_no_pool_however_fast_they_are() -> None:

@@ -127,8 +127,8 @@ def test_copies_of_a_recording_can_be_read(tmp_path: Path) -> None:
     write_copies(tmp_path, 120)
     study = read_study(tmp_path)
     assert not study.damaged
-    assert len({one.trial.trial_id for one in study.recordings}) == 120
-    assert {one.trial.repetition for one in study.recordings} == {0, 1}
+    assert len({recording.trial.trial_id for recording in study.recordings}) == 120
+    assert {recording.trial.repetition for recording in study.recordings} == {0, 1}
     for one in (study.recordings[0], study.recordings[-1]):
         assert intact_outcome(one.path) == one.outcome
         assert (intervals := one.intervals()) is not None
@@ -193,5 +193,5 @@ def test_without_a_server_what_needs_none_is_measured(
     monkeypatch.setattr(command, "ALONE", {"help": lambda _: Section(title="help")})
     assert command.main(["--quick", "--only", "load", "--only", "memory", "--only", "help"]) == 1
     sections = json.loads((tmp_path / "bench" / "last.json").read_text())["sections"]
-    assert [one["failed"] for one in sections] == ["no server here", "no server here", ""]
+    assert [section["failed"] for section in sections] == ["no server here", "no server here", ""]
     assert "bench: memory: no server here" in capsys.readouterr().err

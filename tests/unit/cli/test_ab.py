@@ -109,5 +109,5 @@ def test_a_folder_that_holds_something_is_not_written_to(tmp_path: Path) -> None
     (tmp_path / "study.toml").write_text("mine")
     with pytest.raises(SpecError, match=r"--save: .* exists"):
         run(*TWO, "--save", str(tmp_path))
-    assert [one.name for one in tmp_path.iterdir()] == ["study.toml"]
+    assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
     assert (tmp_path / "study.toml").read_text() == "mine"

@@ -92,7 +92,7 @@ def test_json_has_what_it_had_and_the_connections_and_warnings(
     found = CapacityAnswer.model_validate(said)
     assert (found.capacity_tps, found.low, found.high, found.objective) == (1500.0, 1400.0, 1600.0, OBJECTIVE)
     assert found.runs == (*SWEEP, *HELD)
-    assert (found.connections, [one.code for one in found.warnings]) == (64, ["peak-at-last-level"])
+    assert (found.connections, [warning.code for warning in found.warnings]) == (64, ["peak-at-last-level"])
 
 
 def test_no_rate_that_holds_is_exit_code_1(searches: Searches, capsys: pytest.CaptureFixture[str]) -> None:

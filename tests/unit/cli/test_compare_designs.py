@@ -64,7 +64,11 @@ def answer(*arguments: object) -> dict[str, object]:
 
 def assert_as_guide(found: dict[str, object], analysis: Analysis, base: str, system: str) -> None:
     """Verdict, further repetitions, ratio and interval are those of the guide, at each level."""
-    differences = [one for one in analysis.differences if one.level and (one.base, one.system) == (base, system)]
+    differences = [
+        difference
+        for difference in analysis.differences
+        if difference.level and (difference.base, difference.system) == (base, system)
+    ]
     cells = found["comparisons"]
     assert len(cells) == len(differences) > 0
     for cell, difference in zip(cells, differences, strict=True):
@@ -100,7 +104,7 @@ def test_what_a_t_test_would_call_faster_is_open_where_somebody_looked_at_it_bef
     found = [answer(f"{one}:a", f"{one}:b", "--equal-within", "1%") for one in (fixed, looked)]
     assert [one["verdict"] for one in found] == ["faster", "unresolved"]
     gates = [answer(f"{one}:b", f"{one}:a", "--fail-if", "slower:0%")["gates"][0] for one in (fixed, looked)]
-    assert [one["outcome"] for one in gates] == ["failed", "undecided"]
+    assert [gate["outcome"] for gate in gates] == ["failed", "undecided"]
     assert 0 < gates[1]["repetitions_needed"] < 20
 
 

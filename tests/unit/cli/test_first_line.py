@@ -64,7 +64,7 @@ def test_it_comes_before_anything_that_takes_long_is_imported(words: str, text: 
     assert said == text
     taking_long = {"cryptography", "jinja2", "numpy", "polars", "pymysql", "rich", "scipy"}
     assert taking_long & set(modules) == set()
-    assert {one.split(".")[1] for one in modules if one.startswith("plimsoll.")} <= {
+    assert {module.split(".")[1] for module in modules if module.startswith("plimsoll.")} <= {
         *("cli", "errors", "interruption", "regular_file", "spec", "units")
     }
 

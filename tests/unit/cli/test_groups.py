@@ -68,7 +68,7 @@ def test_a_part_of_the_command_line_answers_as_the_whole() -> None:
 def test_the_help_groups_commands_and_options_and_cuts_no_sentence() -> None:
     told = CliRunner().invoke(command_line(), ["--help"], env={"COLUMNS": "80"}).output
     headings = ("Measure a server:", "Study and size:", "Learn from production:", "Exchange results:")
-    places = [told.index(one) for one in headings]
+    places = [told.index(heading) for heading in headings]
     assert places == sorted(places)
     assert places[0] < told.index("  capacity ") < places[1] < told.index("  study ") < places[2]
     assert "..." not in told.partition(headings[0])[2]

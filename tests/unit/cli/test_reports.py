@@ -21,7 +21,7 @@ REPORT = Report(shown=page("of customers"), page=page("of t1"), document='{"of":
 def test_files_have_the_page_without_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show_and_write(REPORT, tmp_path / "new", as_json=False)
     assert capsys.readouterr() == (f"of customers\nReport: {tmp_path}/new/report.html\n", "")
-    texts = {one.name: one.read_text() for one in (tmp_path / "new").iterdir()}
+    texts = {path.name: path.read_text() for path in (tmp_path / "new").iterdir()}
     assert set(texts) == {"report.html", "report.md", "report.json"}
     assert all("of t1" in text or text == '{"of": "t1"}\n' for text in texts.values())
     assert not any("customers" in text for text in texts.values())
@@ -33,7 +33,7 @@ def test_files_and_a_new_folder_are_private_until_they_are_shared(tmp_path: Path
     for _ in range(2):
         show_and_write(REPORT, folder, as_json=False)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        assert {stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()} == {0o600}
+        assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
         (folder / "report.html").chmod(0o644)
     show_and_write(REPORT, folder.parent, as_json=False)
     assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o755, "a folder of the user's keeps its mode"
@@ -61,4 +61,4 @@ def test_a_report_has_its_own_name_and_further_files(tmp_path: Path, capsys: pyt
     show_and_write(named, tmp_path, as_json=False)
     assert capsys.readouterr().out.endswith(f"Comparison: {tmp_path}/fidelity.html\n")
     names = {"fidelity.html", "fidelity.md", "fidelity.json", "more.toml"}
-    assert {one.name for one in tmp_path.iterdir()} == names
+    assert {path.name for path in tmp_path.iterdir()} == names

@@ -24,7 +24,7 @@ def test_each_driver_has_a_line() -> None:
     summary = summarise(replace(shared, outcome=outcome))
     assert summary is not None
     result = trial_result(summary)
-    assert [one.name for one in result.drivers] == ["load0", "load1"]
+    assert [driver.name for driver in result.drivers] == ["load0", "load1"]
     lines = [line for line in result_text(result).splitlines() if line.startswith("driver ")]
     assert lines == [
         "driver            load0: 600 tps, 60.0 % (share 50.0 %), dispatch delay p99 0.01 ms",

@@ -14,7 +14,7 @@ def histograms(draw: st.DrawFn) -> Histogram:
     counts = draw(st.dictionaries(st.integers(0, 5_000), st.integers(1, 99), max_size=20))
     buckets = sorted(counts)
     total = draw(st.integers(0, 10**6))
-    return Histogram(buckets=buckets, counts=[counts[one] for one in buckets], sum_ns=total, max_ns=total)
+    return Histogram(buckets=buckets, counts=[counts[bucket] for bucket in buckets], sum_ns=total, max_ns=total)
 
 
 @given(histograms(), histograms(), histograms())

@@ -163,12 +163,12 @@ def test_options_of_tpcc_and_their_defaults_are_those_of_the_engine() -> None:
 
 def test_distributions_and_their_parameters_are_those_of_the_engine() -> None:
     kinds = [*ENGINE["$defs"]["Distribution"]["oneOf"], *ENGINE["$defs"]["RankedDistribution"]["oneOf"]]
-    variants = [resolved(one, ENGINE) for one in kinds]
+    variants = [resolved(kind, ENGINE) for kind in kinds]
     engine = {
-        one["properties"]["kind"]["const"]: {
-            name: parameter["default"] for name, parameter in one["properties"].items() if name != "kind"
+        variant["properties"]["kind"]["const"]: {
+            name: parameter["default"] for name, parameter in variant["properties"].items() if name != "kind"
         }
-        for one in variants
+        for variant in variants
     }
     assert engine == PARAMETERS
 

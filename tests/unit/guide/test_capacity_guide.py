@@ -77,7 +77,7 @@ def test_the_first_screen_says_when_it_was_measured_the_highest_capacity_and_how
 ) -> None:
     first = describe(analysis).first
     assert ("Measured", "12 January 1970") in first.facts
-    assert [one.text.split(" (95 %")[0] for one in first.headlines] == [
+    assert [headline.text.split(" (95 %")[0] for headline in first.headlines] == [
         "read-write: b has a capacity of 1,500 tps",
         "read-write: the capacity of b is 50.0 % higher than that of a",
     ]
@@ -85,10 +85,10 @@ def test_the_first_screen_says_when_it_was_measured_the_highest_capacity_and_how
 
 def test_every_run_and_every_capacity_leads_to_its_recording(analysis: Analysis) -> None:
     content = describe(analysis)
-    listed = {one.trial_id for one in content.recordings}
+    listed = {recording.trial_id for recording in content.recordings}
     assert len(listed) == 18
     best = analysis.answer[0]
-    assert [one.trial_id for one in sources_of(best, analysis)] == ["b-1500-0-0", "b-1500-1-0", "b-1500-2-0"]
+    assert [source.trial_id for source in sources_of(best, analysis)] == ["b-1500-0-0", "b-1500-1-0", "b-1500-2-0"]
     assert content.capacity is not None
     for table in content.capacity.runs:
         assert {entry.source for row in table.rows for entry in row[1:6]} <= listed
@@ -110,7 +110,7 @@ def test_the_first_screen_draws_a_bar_for_each_capacity_and_names_its_system(ana
 
 
 def test_limits_are_drawn_where_both_are_known(analysis: Analysis) -> None:
-    capacities = [one.model_copy(update={"low": 900.0, "high": 1100.0}) for one in analysis.capacities]
+    capacities = [capacity.model_copy(update={"low": 900.0, "high": 1100.0}) for capacity in analysis.capacities]
     unconfirmed = capacities[1].model_copy(update={"capacity_tps": None})
     changed = analysis.model_copy(update={"capacities": (capacities[0], unconfirmed)})
     chart = capacities_chart(changed, analysis.workloads[0], Look(width_px=430, height_px=200))
@@ -131,7 +131,7 @@ def test_a_workload_has_its_capacity_the_runs_with_a_key_and_steady_runs_over_ti
     assert key.count("</li>") == 2
     assert "</svg>a</li>" in key
     strips = cell_strips(analysis, analysis.workloads[0])
-    assert [(one.system, one.title, len(one.trials)) for one in strips] == [
+    assert [(strip.system, strip.title, len(strip.trials)) for strip in strips] == [
         ("a", "steady runs at 1,000, 1,010 and 990 tps", 9),
         ("b", "steady runs at 1,500 tps", 9),
     ]
@@ -156,7 +156,7 @@ def test_runs_that_only_searched_are_not_kept_second_by_second() -> None:
 
 def test_what_no_system_reaches_is_said_once() -> None:
     content = describe(searched({"a": (100.0, 110.0), "b": (90.0, 95.0)}, holds=False))
-    assert [one.text for one in content.first.headlines] == [
+    assert [headline.text for headline in content.first.headlines] == [
         "read-write: neither system has a capacity with p99 response time within 20.0 ms and errors within"
         " 0.1 %; the lowest rate that was tried is 90.0 tps."
     ]

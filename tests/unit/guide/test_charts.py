@@ -132,7 +132,7 @@ def test_a_bar_ends_at_all_of_the_host(cpu: CpuShares) -> None:
 def test_each_use_of_the_processors_has_a_colour_of_its_own() -> None:
     base = measured_analysis().curves[0]
     kinds = (CpuShares(idle=0.1, server=0.5, client=0.2, iowait=0.1), CpuShares(idle=0.1, user=0.5, system=0.2))
-    curves = [base.model_copy(update={"cells": (base.cells[0].model_copy(update={"cpu": one}),)}) for one in kinds]
+    curves = [base.model_copy(update={"cells": (base.cells[0].model_copy(update={"cpu": kind}),)}) for kind in kinds]
     names = cpu_part_names(curves)
     assert list(names) == ["server", "client", "user", "system", "other", "waiting for storage", "idle"]
     assert sorted(names.values()) == list(range(SHARES_COUNT))
@@ -195,7 +195,7 @@ def test_long_names_keep_both_ends() -> None:
 
 def test_the_99th_percentile_has_a_faint_point_for_each_repetition() -> None:
     analysis = measured_analysis()
-    trials = {one.trial_id: one.response_ms_p99 for one in analysis.trials}
+    trials = {trial.trial_id: trial.response_ms_p99 for trial in analysis.trials}
     assert all(trials.values())
     for name, _, chart in response_charts(analysis, analysis.workloads[0], LevelKind.CLOSED, PAGE_LOOK):
         layers = [layer for layer in chart_spec(chart)["layer"] if layer["mark"].get("filled") is False]

@@ -25,7 +25,11 @@ def rows(spec: dict[str, Any]) -> list[dict[str, Any]]:
 def compared(*pairs: tuple[str, str], levels: int = 1) -> Analysis:
     """Each (system, base), at so many levels, else at their peaks."""
     made = measured_analysis()
-    like = next(one for one in made.differences if one.workload == made.workloads[1].name and one.level is not None)
+    like = next(
+        difference
+        for difference in made.differences
+        if difference.workload == made.workloads[1].name and difference.level is not None
+    )
     found = []
     for number, (system, base) in enumerate(pairs):
         for level in range(levels) or [None]:
@@ -57,7 +61,7 @@ def test_charts_of_a_workload_have_one_scale_and_one_title_of_it() -> None:
     found = charts(compared(("b", "a"), ("c", "a")))
     axes = [spec["layer"][POINT]["encoding"]["x"] for _, spec in found]
     assert axes[0]["scale"]["domain"] == axes[1]["scale"]["domain"]
-    assert [one["axis"].get("title") for one in axes] == [None, "Ratio of throughputs"]
+    assert [axis["axis"].get("title") for axis in axes] == [None, "Ratio of throughputs"]
 
 
 def test_peaks_alone_are_grouped_by_what_they_are_compared_with() -> None:

@@ -76,7 +76,12 @@ def test_the_page_folds_the_table_and_shows_states_beside_the_strips() -> None:
     steady = steady.model_copy(update={"steady": steady.steady.model_copy(update={"state": StateKind.STEADY})})
     analysis = with_conditions((drifting(0, 0.2), drifting(1, 0.3), steady), (steady,))
     assert "<details><summary>State of trials</summary>" in render_html(analysis)
-    own = [one for w in analysis.workloads for one in cell_strips(analysis, w) if one.system == "durable" and one.state]
+    own = [
+        cell_strip
+        for w in analysis.workloads
+        for cell_strip in cell_strips(analysis, w)
+        if cell_strip.system == "durable" and cell_strip.state
+    ]
     assert [one.state for one in own] == ["drifting in 2 of 3 repetitions", "steady"]
     assert "drifting in 2 of 3 repetitions" in render_html(analysis)
 

@@ -17,12 +17,12 @@ from support.published import imported_analysis
 
 
 def _systems(*environments: Environment) -> list[SystemSummary]:
-    return [SystemSummary(name=f"s{index}", environment=one) for index, one in enumerate(environments)]
+    return [SystemSummary(name=f"s{index}", environment=environment) for index, environment in enumerate(environments)]
 
 
 def _with_factors(analysis: Analysis, *factors: dict[str, str]) -> Analysis:
     systems = [
-        system.model_copy(update={"factors": own}) for system, own in zip(analysis.systems, factors, strict=True)
+        system.model_copy(update={"factors": factor}) for system, factor in zip(analysis.systems, factors, strict=True)
     ]
     return analysis.model_copy(update={"systems": tuple(systems)})
 

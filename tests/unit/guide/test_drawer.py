@@ -22,7 +22,7 @@ def test_drawings_are_those_of_the_library_in_the_order_of_the_charts() -> None:
     specs = [{**POINT, "width": width} for width in (50, 60, 70, 80)]
     drawings = [drawn(spec, VERSION) for spec in specs]
     expected = [vl_convert.vegalite_to_svg(spec, vl_version=VERSION) for spec in specs]
-    assert [one.result() for one in drawings] == expected
+    assert [drawing.result() for drawing in drawings] == expected
 
 
 def test_a_chart_that_cannot_be_drawn_leaves_the_others() -> None:

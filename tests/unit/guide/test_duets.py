@@ -63,7 +63,7 @@ def test_a_row_has_the_interval_its_verdict_the_range_of_rounds_and_what_decides
     assert figures["throughput"].detail == "+2.0 to +10.0 %"
     assert figures["each round"].detail == "2 rounds of 6 pairs of turns"
     assert table.notes == CANNOT_SEE
-    trials = {one.system: one.trial_id for one in analysis.trials}
+    trials = {trial.system: trial.trial_id for trial in analysis.trials}
     sources = (trials["b"], trials["a"])
     assert figures["throughput"].sources == figures["each round"].sources == sources, "both systems, in the round run"
     assert figures["verdict"].sources == ()

@@ -53,11 +53,12 @@ def test_effects_come_first_then_the_interactions_that_are_established(analysis:
 )
 def test_every_verdict_has_its_sentence(analysis: Analysis, verdict: str, words: str) -> None:
     effects = tuple(
-        one.model_copy(update={"verdict": RatioVerdict(verdict), "repetitions_needed": 3})
-        for one in analysis.effects.factors
+        factor.model_copy(update={"verdict": RatioVerdict(verdict), "repetitions_needed": 3})
+        for factor in analysis.effects.factors
     )
     interactions = tuple(
-        one.model_copy(update={"verdict": RatioVerdict.UNRESOLVED}) for one in analysis.effects.interactions
+        interaction.model_copy(update={"verdict": RatioVerdict.UNRESOLVED})
+        for interaction in analysis.effects.interactions
     )
     found = list(
         sentences(analysis.model_copy(update={"effects": Effects(factors=effects, interactions=interactions)}))
@@ -67,7 +68,7 @@ def test_every_verdict_has_its_sentence(analysis: Analysis, verdict: str, words:
 
 
 def test_effects_that_assume_no_interactions_say_so(analysis: Analysis) -> None:
-    effects = tuple(one.model_copy(update={"is_additive": True}) for one in analysis.effects.factors)
+    effects = tuple(factor.model_copy(update={"is_additive": True}) for factor in analysis.effects.factors)
     changed = analysis.model_copy(update={"effects": Effects(factors=effects)})
     section = effects_section(changed)
     assert section is not None
@@ -82,7 +83,7 @@ def test_every_form_of_the_guide_shows_the_effects(analysis: Analysis) -> None:
     page = render_html(analysis)
     assert 'id="effects"' in page
     assert "Effect at each level" in page
-    assert [one["factor"] for one in json.loads(render_json(analysis))["effects"]["factors"]] == [
+    assert [load["factor"] for load in json.loads(render_json(analysis))["effects"]["factors"]] == [
         "threads",
         "scheduling",
     ]
@@ -105,9 +106,10 @@ def test_a_terminal_shows_effects_as_tables_and_no_sentence_of_them(analysis: An
 
 
 def test_a_terminal_says_what_effects_assume_and_that_none_depends_on_another(analysis: Analysis) -> None:
-    effects = tuple(one.model_copy(update={"is_additive": True}) for one in analysis.effects.factors)
+    effects = tuple(factor.model_copy(update={"is_additive": True}) for factor in analysis.effects.factors)
     interactions = tuple(
-        one.model_copy(update={"verdict": RatioVerdict.UNRESOLVED}) for one in analysis.effects.interactions
+        interaction.model_copy(update={"verdict": RatioVerdict.UNRESOLVED})
+        for interaction in analysis.effects.interactions
     )
     changed = analysis.model_copy(update={"effects": Effects(factors=effects, interactions=interactions)})
     text = printed(changed, width=400)
@@ -120,7 +122,7 @@ def headlines(effects: Effects, analysis: Analysis) -> list[str]:
     """What the first screen says of these effects."""
     told = (*(one for one in analysis.answer if one.code != "effects"), *effect_answer(effects))
     changed = analysis.model_copy(update={"effects": effects, "answer": told})
-    return [one.without_workload for one in describe(changed).first.headlines[1:]]
+    return [headline.without_workload for headline in describe(changed).first.headlines[1:]]
 
 
 def test_the_first_screen_names_the_strongest_effects_and_what_they_depend_on(analysis: Analysis) -> None:
@@ -159,9 +161,9 @@ def test_one_factor_changes_and_several_change(analysis: Analysis) -> None:
 
 def test_effects_and_interactions_beyond_two_are_counted(analysis: Analysis) -> None:
     more = tuple(
-        one.model_copy(update={"factor": f"{one.factor}-{index}"})
+        factor.model_copy(update={"factor": f"{factor.factor}-{index}"})
         for index in range(2)
-        for one in analysis.effects.factors
+        for factor in analysis.effects.factors
     )
     (said,) = headlines(Effects(factors=more), analysis)
     assert said.endswith("; 2 more effects are established.")

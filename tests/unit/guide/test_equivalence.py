@@ -102,8 +102,8 @@ def test_the_section_lists_everything_that_was_compared_equal_or_not() -> None:
         "execution": "nothing to compare",
     }
     assert [entry.text for entry in differences.rows[0]] == ["t: collation", "latin1_swedish_ci", "utf8mb4_bin"]
-    assert "data-differs" in {one.code for one in found.warnings}
-    assert section.title in {one.title for one in describe(found).sections}
+    assert "data-differs" in {warning.code for warning in found.warnings}
+    assert section.title in {section.title for section in describe(found).sections}
 
 
 def test_conditions_stand_behind_results_and_warnings() -> None:

@@ -68,7 +68,7 @@ def study(tmp_path: Path) -> Path:
     plan = build_plan(parse_study(TEXT))
     (folder / STUDY_FILE).write_text(TEXT)
     (folder / PLAN_FILE).write_text(plan.model_dump_json())
-    *complete, failed = sorted(plan.trials, key=lambda one: (one.connections, one.repetition))
+    *complete, failed = sorted(plan.trials, key=lambda trial: (trial.connections, trial.repetition))
     for trial in complete:
         write(folder, recorded(trial))
     made = recorded(failed)
@@ -158,7 +158,9 @@ def test_types_and_instances_have_rows_of_their_own_and_are_not_mixed(tmp_path: 
 
 
 def test_damaged_recordings_are_named_and_left_out(study: Path) -> None:
-    victim = next(one for one in read_study(study).recordings if one.outcome.verdict is Verdict.COMPLETE)
+    victim = next(
+        recording for recording in read_study(study).recordings if recording.outcome.verdict is Verdict.COMPLETE
+    )
     content = (victim.path / "intervals.parquet").read_bytes()
     (victim.path / "intervals.parquet").write_bytes(content[:-1] + b"x")
     opened = open_study(study, unplanned=True)

@@ -48,7 +48,7 @@ def test_each_workload_has_one_sentence_with_its_interval_and_its_recordings() -
     first = describe(with_answer(pool, peak_of("durable", "next"), peak_of("relaxed", "most"))).first
     (headline,) = first.headlines
     assert headline.text.startswith("read-write: relaxed completes the most: 1,712 tps (95 % CI 1,661 to 1,768)")
-    assert [one.trial_id for one in headline.sources] == ["160f1712"]
+    assert [source.trial_id for source in headline.sources] == ["160f1712"]
 
 
 def test_a_capacity_at_the_objective_comes_before_a_peak() -> None:
@@ -79,7 +79,7 @@ def test_a_headline_has_a_capital_unless_it_begins_with_a_name(text: str, shown:
 
 def test_what_the_first_screen_says_is_not_said_again() -> None:
     content = describe(measured_analysis())
-    told = [*content.first.notices, *(one.text for one in content.first.headlines)]
+    told = [*content.first.notices, *(headline.text for headline in content.first.headlines)]
     rest = [one.text for one in content.rest]
     assert not set(told) & set(rest)
     left_out = [one for one in content.answer if one not in {*told, *rest}]
@@ -103,7 +103,7 @@ def test_a_page_compares_once_for_each_workload_and_says_a_stall_in_its_warning_
     stall = {"repetition": 0, "is_hidden": False, "more_trials_count": 0}
     stalled = found("stalled", system="durable", workload="read-write", level=Level(connections=4), **stall)
     analysis = with_answer(*pairs, stalled, found("pool", system="durable", workload="read-write", connections=16))
-    assert [one.code for one in rest_findings(analysis)] == ["stalled"], "the first comparison is the headline"
+    assert [finding.code for finding in rest_findings(analysis)] == ["stalled"], "the first comparison is the headline"
     warned = PlacedWarning(code="throughput-stalled", evidence=(Evidence(text="seen."),))
     assert rest_findings(analysis.model_copy(update={"warnings": (warned,)})) == []
 
@@ -118,7 +118,7 @@ def test_an_incomplete_study_says_so_first() -> None:
 def test_three_warnings_at_most_and_the_rest_is_counted() -> None:
     codes = ("client-saturated", "single-repetition", "short-window", "outage", "variables-differ-unexpectedly")
     first = describe(with_warnings(*codes)).first
-    assert [one.code for one in first.warnings] == list(codes[:3])
+    assert [warning.code for warning in first.warnings] == list(codes[:3])
     assert first.more_warnings_count == 2
     assert ">2 more warnings</a>" in render_html(with_warnings(*codes))
     assert "more warning" not in render_html(with_warnings(*codes[:3]))
@@ -138,7 +138,7 @@ def test_warnings_are_grouped_by_severity() -> None:
     groups = describe(
         with_warnings("client-saturated", "single-repetition", "query-cache-on", "unheard-of")
     ).warning_groups
-    assert [(one.severity, [part.code for part in one.warnings]) for one in groups] == [
+    assert [(group.severity, [part.code for part in group.warnings]) for group in groups] == [
         (Severity.GRAVE, ["client-saturated"]),
         (Severity.UNCERTAIN, ["single-repetition"]),
         (Severity.CONTEXT, ["query-cache-on", "unheard-of"]),

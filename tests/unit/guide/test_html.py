@@ -69,7 +69,7 @@ def test_no_other_place_is_named_and_nothing_is_fetched(make: Maker) -> None:
     assert set(re.findall(r"https?://[^\s\"'`<>)]+", text)) <= NAMESPACES
     reader = Reader()
     reader.feed(text)
-    assert not [one for one in reader.attributes if one[1] in ("src", "srcset", "action", "data")]
+    assert not [attribute for attribute in reader.attributes if attribute[1] in ("src", "srcset", "action", "data")]
     hrefs = {value or "" for _, name, value in reader.attributes if name.endswith("href")}
     assert all(href.startswith(("#", "recordings/")) for href in hrefs)
     assert {unquote(href[1:]) for href in hrefs if href.startswith("#") and "clip" not in href} <= set(reader.ids)

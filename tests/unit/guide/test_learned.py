@@ -44,7 +44,7 @@ def profile(count: int, notes: Sequence[str] = ()) -> Profile:
         rollback_ratio=0.0,
         statement=tuple(statements),
     )
-    found = tuple(DataNote(code=one, table="t1") for one in notes for _ in range(count))
+    found = tuple(DataNote(code=note, table="t1") for note in notes for _ in range(count))
     return Profile(types=(type_,), notes=found)
 
 

@@ -98,7 +98,7 @@ def test_a_levels_throughput_is_the_geometric_mean_of_its_repetitions(
     analysis: Analysis, recordings: list[Made]
 ) -> None:
     for curve, cell in cells(analysis):
-        own = [compared_trial(one) for one in recordings if one.trial.trial_id in cell.trials]
+        own = [compared_trial(recording) for recording in recordings if recording.trial.trial_id in cell.trials]
         logs = [math.log(one.throughput_tps) for one in own if one is not None]
         assert len(logs) == 4
         assert cell.throughput_tps.value == pytest.approx(math.exp(sum(logs) / 4), rel=1e-12), curve.system
@@ -111,16 +111,16 @@ def test_compare_has_the_same_figures_as_the_guide_in_json_and_markdown(
     answer = compared(recordings)
     text = compare_markdown(answer)
     by_key = {(curve.system, cell.level.connections): cell for curve, cell in cells(analysis)}
-    for one in answer.comparisons:
-        base, system = by_key["a", one.level.connections], by_key["b", one.level.connections]
-        assert (one.base_value, one.system_value) == pytest.approx(
+    for comparison in answer.comparisons:
+        base, system = by_key["a", comparison.level.connections], by_key["b", comparison.level.connections]
+        assert (comparison.base_value, comparison.system_value) == pytest.approx(
             (base.throughput_tps.value, system.throughput_tps.value), rel=1e-12
         )
         shown = " → ".join(format_number(cell.throughput_tps.value) for cell in (base, system))
         assert f"| {shown} |" in text
-        (level,) = [each for each in analysis.differences if each.level == one.level]
-        assert one.ratio == pytest.approx(level.ratio.value, rel=1e-12)
-        assert (one.repetitions_needed, one.smallest_effect) == (
+        (level,) = [each for each in analysis.differences if each.level == comparison.level]
+        assert comparison.ratio == pytest.approx(level.ratio.value, rel=1e-12)
+        assert (comparison.repetitions_needed, comparison.smallest_effect) == (
             level.repetitions_needed,
             pytest.approx(level.smallest_effect),
         )
@@ -141,7 +141,7 @@ def test_charts_tables_sentences_and_json_have_the_figure_of_the_level(analysis:
         assert tps in [one["rate"] for one in at if "repetition" not in one]
         found = told[curve.system, cell.level.connections]
         assert (found["throughput_tps"]["value"], found["response_ms"]["p99"]) == (tps, p99)
-        (system,) = [one for one in analysis.systems if one.name == curve.system]
+        (system,) = [system for system in analysis.systems if system.name == curve.system]
         (table,) = workload_tables(analysis, system, workload)
         texts = [[entry.text for entry in row] for row in table.rows]
         (row,) = [row for row in texts if row[0] == f"{cell.level.connections}"]
@@ -152,7 +152,7 @@ def test_charts_tables_sentences_and_json_have_the_figure_of_the_level(analysis:
 
 def test_a_peak_is_the_figure_of_its_level_in_the_bar_the_sentence_and_the_sizing(analysis: Analysis) -> None:
     (workload,) = analysis.workloads
-    bars = {one["system"]: one for one in rows(peaks_chart(analysis, workload, LOOK))}
+    bars = {row["system"]: row for row in rows(peaks_chart(analysis, workload, LOOK))}
     said = " ".join(describe(analysis).answer)
     answer = size(analysis, tps=1.0, headroom=0.0)
     for curve in analysis.curves:
@@ -166,28 +166,31 @@ def test_a_peak_is_the_figure_of_its_level_in_the_bar_the_sentence_and_the_sizin
         assert f"{format_number(tps)} tps" in sentence
         assert f"p99 response time {format_ms(p99 or 0.0)}" in sentence
         assert sentence in said
-        (fit,) = [one for one in answer.systems if one.system == curve.system]
+        (fit,) = [system for system in answer.systems if system.system == curve.system]
         assert fit.throughput_tps is not None
-        at = curve.cell_at(next(one.level for one in curve.cells if one.level.connections == fit.connections))
+        at = curve.cell_at(next(cell.level for cell in curve.cells if cell.level.connections == fit.connections))
         assert at is not None
         assert (fit.throughput_tps.value, fit.response_p99_ms) == (at.throughput_tps.value, at.response_ms.p99)
 
 
 def test_a_ranking_that_is_not_resolved_names_no_first(analysis: Analysis) -> None:
-    (peaks,) = [one for one in analysis.differences if one.level is None]
+    (peaks,) = [difference for difference in analysis.differences if difference.level is None]
     findings = headline_findings(analysis)
     said = " ".join(describe(analysis).answer)
     if peaks.verdict is RatioVerdict.UNRESOLVED:
-        assert [one.code for one in findings] == ["comparison", "peak", "peak"]
+        assert [finding.code for finding in findings] == ["comparison", "peak", "peak"]
         assert "the most" not in said
         assert "highest figure" not in said
     else:
-        assert [one.code for one in findings] == ["peak"]
+        assert [finding.code for finding in findings] == ["peak"]
         assert "b completes the most" in said
 
 
 def test_both_rankings_are_among_the_studies() -> None:
     verdicts = {
-        one.verdict for effect in (1.02, 2.0) for one in analyse("s", study(effect)).differences if one.level is None
+        difference.verdict
+        for effect in (1.02, 2.0)
+        for difference in analyse("s", study(effect)).differences
+        if difference.level is None
     }
     assert {RatioVerdict.UNRESOLVED, RatioVerdict.FASTER} <= verdicts

@@ -29,7 +29,7 @@ def test_one_level_is_no_peak_and_says_so_as_a_limitation() -> None:
     content = two_systems(8)
     assert not any(word in text for text in content.answer for word in ("at least", "peak"))
     assert "read-write: at 8 connections, throughput of b is 20.0 % higher than that of a" in " ".join(content.answer)
-    assert "peak-at-last-level" not in {one.code for one in content.warnings}
+    assert "peak-at-last-level" not in {warning.code for warning in content.warnings}
     assert [text for text in content.limits if text.startswith("Only one level was measured, 8 connections:")]
     levels = content.systems[0].levels
     assert levels is not None
@@ -48,5 +48,5 @@ def test_one_level_has_no_curves_of_one_point() -> None:
 def test_the_peak_of_several_levels_may_lie_beyond_them() -> None:
     content = two_systems(4, 8)
     assert sum("at least" in text for text in content.answer) == 2
-    assert "peak-at-last-level" in {one.code for one in content.warnings}
+    assert "peak-at-last-level" in {warning.code for warning in content.warnings}
     assert not [text for text in content.limits if text.startswith("Only one level")]

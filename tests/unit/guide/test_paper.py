@@ -38,10 +38,10 @@ def test_a_failed_print_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str
 ) -> None:
     fake_browser(tmp_path, monkeypatch, script)
-    before = {one.name for one in tmp_path.iterdir()}
+    before = {path.name for path in tmp_path.iterdir()}
     with pytest.raises(HostError, match=message):
         print_pdf(tmp_path / "guide.html", tmp_path / "guide.pdf", limit_s=0.3)
-    assert {one.name for one in tmp_path.iterdir()} == before
+    assert {path.name for path in tmp_path.iterdir()} == before
 
 
 def test_a_print_takes_the_place_of_the_old_one_and_the_profile_goes(
@@ -51,4 +51,4 @@ def test_a_print_takes_the_place_of_the_old_one_and_the_profile_goes(
     fake_browser(tmp_path, monkeypatch, script)
     (tmp_path / "guide.pdf").write_text("old")
     assert print_pdf(tmp_path / "guide.html", tmp_path / "guide.pdf").read_text() == "%PDF-1.4 new"
-    assert {one.name for one in tmp_path.iterdir()} == {"chromium", "guide.pdf"}
+    assert {path.name for path in tmp_path.iterdir()} == {"chromium", "guide.pdf"}

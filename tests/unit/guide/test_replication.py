@@ -69,19 +69,19 @@ def test_shared_processors_are_said(scaled: Analysis) -> None:
 def test_its_charts_are_valid(scaled: Analysis) -> None:
     section = replication_section(scaled)
     assert section is not None
-    assert [one.title for one in section.charts] == [
+    assert [chart.title for chart in section.charts] == [
         "read-write: throughput by number of replicas",
         "r2, read-write, 4 connections: lag",
         "r1, read-write, 4 connections: lag",
     ]
-    for one in section.charts:
-        assert one.draw(Look(width_px=400, height_px=200)).to_dict()
+    for chart in section.charts:
+        assert chart.draw(Look(width_px=400, height_px=200)).to_dict()
 
 
 def test_the_row_of_all_servers_adds_them_up(scaled: Analysis) -> None:
     section = replication_section(scaled)
     assert section is not None
-    table = next(one for one in section.tables if one.system == "r2")
+    table = next(table for table in section.tables if table.system == "r2")
     shown = [float(row[3].text.replace(",", "")) for row in table.rows]
     assert shown[-1] == pytest.approx(sum(shown[:-1]), rel=0.01)
 

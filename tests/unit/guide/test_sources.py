@@ -17,19 +17,19 @@ from support.analyses import measured_analysis
 
 def test_every_figure_of_a_cell_is_a_link_to_its_recordings() -> None:
     content = describe(measured_analysis())
-    trials = {one.trial_id for one in measured_analysis().trials}
+    trials = {trial.trial_id for trial in measured_analysis().trials}
     tables = [table for part in content.systems for table in part.tables]
     figures = [entry for table in tables for row in table.rows for entry in row[1:] if entry.text != "–"]
     assert figures
     assert all(entry.source in trials for entry in figures)
     page = render_html(measured_analysis())
-    assert all(f'id="recording-{one}"' in page for one in trials)
+    assert all(f'id="recording-{trial}"' in page for trial in trials)
 
 
 def test_a_comparison_leads_to_both_peaks() -> None:
     analysis = measured_analysis()
     comparison = next(one for one in analysis.answer if one.code == "comparison")
-    assert [one.label for one in sources_of(comparison, analysis)] == [
+    assert [source.label for source in sources_of(comparison, analysis)] == [
         "durable, 4 connections",
         "relaxed, 4 connections",
     ]
@@ -81,7 +81,7 @@ def test_markdown_names_every_repetition_once_in_a_row() -> None:
 
 def test_an_outage_leads_to_the_recording_in_which_it_was_seen() -> None:
     analysis = measured_analysis()
-    trial = next(one for one in analysis.trials if one.repetition == 1)
+    trial = next(trial for trial in analysis.trials if trial.repetition == 1)
     outage = TrialOutage(
         system=trial.system,
         workload=trial.workload,
@@ -102,11 +102,11 @@ def test_an_outage_leads_to_the_recording_in_which_it_was_seen() -> None:
 
 def test_a_warning_leads_to_the_recordings_in_which_it_was_seen() -> None:
     analysis = measured_analysis()
-    trials = tuple(one.trial_id for one in analysis.trials)
+    trials = tuple(trial.trial_id for trial in analysis.trials)
     warning = analysis.warnings[0].model_copy(update={"trials": trials})
     analysis = analysis.model_copy(update={"warnings": (warning,)})
     (part,) = describe(analysis).warnings
-    assert [one.trial_id for one in part.sources] == list(trials[:6])
+    assert [source.trial_id for source in part.sources] == list(trials[:6])
     assert part.more_sources_count == len(trials) - 6
     page = render_html(analysis)
     assert f"and {len(trials) - 6} more" in page

@@ -17,7 +17,11 @@ BEGIN = WIDTH * WARM_S // SECONDS
 
 
 def cell(analysis: Analysis, system: int, index: int) -> CellStrips:
-    own = [one for one in cell_strips(analysis, analysis.workloads[1]) if one.system == analysis.systems[system].name]
+    own = [
+        cell_strip
+        for cell_strip in cell_strips(analysis, analysis.workloads[1])
+        if cell_strip.system == analysis.systems[system].name
+    ]
     return own[index]
 
 
@@ -44,7 +48,7 @@ def test_lines_stay_within_the_strip_and_change_where_the_window_begins() -> Non
 def test_warm_up_and_stalls_are_spans_and_nothing_is_drawn_where_nothing_ended() -> None:
     found = cell(measured_analysis(), 0, 3)
     assert found.spans[0] == Span("warm-up", 0, BEGIN)
-    (stall,) = [one for one in found.spans if one.kind == "stall"]
+    (stall,) = [span for span in found.spans if span.kind == "stall"]
     assert (stall.left, stall.width) == (
         round(WIDTH * 9 / SECONDS),
         round(WIDTH * 10 / SECONDS) - round(WIDTH * 9 / SECONDS),
@@ -56,10 +60,10 @@ def test_warm_up_and_stalls_are_spans_and_nothing_is_drawn_where_nothing_ended()
 def test_windows_line_up_though_warm_ups_differ() -> None:
     analysis = measured_analysis()
     trials = [
-        one.model_copy(update={"series": one.series.model_copy(update={"window_from_s": WARM_S - 3.0})})
-        if one.series is not None and one.repetition == 1
-        else one
-        for one in analysis.trials
+        trial.model_copy(update={"series": trial.series.model_copy(update={"window_from_s": WARM_S - 3.0})})
+        if trial.series is not None and trial.repetition == 1
+        else trial
+        for trial in analysis.trials
     ]
     found = cell(analysis.model_copy(update={"trials": tuple(trials)}), 0, 2)
     firsts = [int(line.measured[1:].split(" ")[0]) for line in found.strips[0].lines]
@@ -82,9 +86,9 @@ def test_a_kind_of_stretch_that_is_new_is_drawn_too() -> None:
 def test_many_cells_are_folded_but_those_at_the_peaks() -> None:
     analysis = measured_analysis()
     assert render_html(analysis).count('<figure class="strips"') == 16
-    curves = tuple(one.model_copy(update={"cells": (*one.cells, *one.cells)}) for one in analysis.curves)
+    curves = tuple(curve.model_copy(update={"cells": (*curve.cells, *curve.cells)}) for curve in analysis.curves)
     page = render_html(analysis.model_copy(update={"curves": curves}))
-    assert sum(len(one.cells) for one in curves[:2]) > OPEN_COUNT
+    assert sum(len(curve.cells) for curve in curves[:2]) > OPEN_COUNT
     assert "<summary>Over time at 12 other levels</summary>" in page
     assert page.count('<figure class="strips"') == 32
 
@@ -102,10 +106,10 @@ def test_a_page_with_as_many_points_as_a_study_may_have_can_be_opened() -> None:
     analysis = measured_analysis()
     each = POINTS_OF_STUDY // len(analysis.trials)
     trials = []
-    for one in analysis.trials:
-        assert one.series is not None
-        values = {name: (getattr(one.series, name) * each)[:each] for name in ("throughput_tps", "response_ms_p99")}
-        longer = one.series.model_copy(update={**values, "step_s": SECONDS / each})
-        trials.append(one.model_copy(update={"series": longer}))
+    for trial in analysis.trials:
+        assert trial.series is not None
+        values = {name: (getattr(trial.series, name) * each)[:each] for name in ("throughput_tps", "response_ms_p99")}
+        longer = trial.series.model_copy(update={**values, "step_s": SECONDS / each})
+        trials.append(trial.model_copy(update={"series": longer}))
     page = render_html(analysis.model_copy(update={"trials": tuple(trials)}))
     assert len(render_html(analysis)) + POINTS_OF_STUDY * 4 < len(page) < 4_500_000

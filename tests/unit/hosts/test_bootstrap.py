@@ -39,7 +39,7 @@ def test_a_directory_that_another_bootstrap_removed_is_made_again(
     monkeypatch.setattr(fcntl, "flock", locked)
     folder = bootstrap.locked_folder(PREFIX, str(tmp_path))
     assert len(removed) == 2
-    assert [str(one) for one in tmp_path.iterdir()] == [folder]
+    assert [str(path) for path in tmp_path.iterdir()] == [folder]
     bootstrap.remove_left(PREFIX, str(tmp_path))
     assert Path(folder).is_dir(), "it is locked"
 
@@ -50,7 +50,7 @@ def test_what_killed_agents_left_is_removed_and_nothing_else(tmp_path: Path) -> 
     (tmp_path / f"{PREFIX}link").symlink_to(tmp_path / "other")
     (tmp_path / f"{PREFIX}file").touch()
     bootstrap.remove_left(PREFIX, str(tmp_path))
-    assert {one.name for one in tmp_path.iterdir()} == {"other", f"{PREFIX}link", f"{PREFIX}file"}
+    assert {path.name for path in tmp_path.iterdir()} == {"other", f"{PREFIX}link", f"{PREFIX}file"}
 
 
 def packed(*members: tarfile.TarInfo) -> bytes:

@@ -169,7 +169,9 @@ def test_whoever_else_waits_returns_as_well() -> None:
     for thread in threads:
         thread.join(RETURNS_WITHIN_S)
     assert len(errors) == 3, errors
-    assert all("db2: the connection was lost: the agent there sent what is no answer" in one for one in errors), errors
+    assert all("db2: the connection was lost: the agent there sent what is no answer" in error for error in errors), (
+        errors
+    )
     assert channel.is_lost
 
 

@@ -28,7 +28,7 @@ def table(tmp_path: Path) -> Import:
 
 def test_rows_that_nothing_tells_apart_are_said_to_be_repetitions(table: Import) -> None:
     result = table("system,connections,throughput_tps\na,1,100\na,1,110\na,2,150\na,2,140\n")
-    assert [one.trial.repetition for one in result.trials] == [0, 1, 0, 1]
+    assert [trial.trial.repetition for trial in result.trials] == [0, 1, 0, 1]
     said = [line for line in result.report if line.startswith("repetitions: ")]
     assert len(said) == 1
     assert "lines 3, 5 have the same system, workload and level as a line before" in said[0]
@@ -48,7 +48,7 @@ def test_a_point_that_may_part_thousands_is_refused_where_commas_part_no_cells(t
 def test_only_line_ends_end_a_line(table: Import, separator: str) -> None:
     """str.splitlines knows more of them than CSV does."""
     result = table(f"system,connections,throughput_tps\na{separator}b,1,100\na{separator}b,2,150\n")
-    assert {one.trial.system.name for one in result.trials} == {f"a{separator}b"}
+    assert {trial.trial.system.name for trial in result.trials} == {f"a{separator}b"}
     with pytest.raises(SpecError, match="line 3: throughput_tps"):
         table(f"system,connections,throughput_tps\na{separator}b,1,100\na,2,x\n")
 

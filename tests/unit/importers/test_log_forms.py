@@ -113,7 +113,7 @@ class TestFolders:
         found = import_sysbench(
             [tmp_path], study_name="s", options=LogOptions(pattern="{system}/{any}.log", workload="w")
         )
-        assert [one.trial.system.name for one in found.trials] == ["a", "deep", "b"]
+        assert [trial.trial.system.name for trial in found.trials] == ["a", "deep", "b"]
 
     def test_what_is_no_log_is_skipped_by_name(self, tmp_path: Path) -> None:
         (tmp_path / "1.log").write_text(LOG)

@@ -31,7 +31,7 @@ def bring_in(folder: Path, *names: str, pattern: str, **options: str) -> ImportR
 def test_factors_make_systems_and_are_kept(tmp_path: Path) -> None:
     names = ("google/5.7/Tier64_RW_4th", "google/8.0/Tier64_RW_4th", "aws/8.0/Tier128_RW_4th")
     result = bring_in(tmp_path / "logs", *names, pattern=CLOUD)
-    assert {one.trial.system.name: one.trial.system.factors for one in result.trials} == {
+    assert {trial.trial.system.name: trial.trial.system.factors for trial in result.trials} == {
         "google, version=5.7, gb=64": {"vendor": "google", "version": "5.7", "gb": "64"},
         "google, version=8.0, gb=64": {"vendor": "google", "version": "8.0", "gb": "64"},
         "aws, version=8.0, gb=128": {"vendor": "aws", "version": "8.0", "gb": "128"},
@@ -100,6 +100,6 @@ def test_the_doubt_is_told_and_stays_with_the_numbers(tmp_path: Path) -> None:
     assert "'ssd', 'hdd'" in line
     write_import(tmp_path / "study", result)
     analysis = analyse("s", read_study(tmp_path / "study").recordings)
-    assert [one.code for one in analysis.warnings].count("repetitions-may-differ") == 1
-    codes = [[one.code for one in trial.outcome.warnings] for trial in result.trials]
+    assert [warning.code for warning in analysis.warnings].count("repetitions-may-differ") == 1
+    codes = [[warning.code for warning in trial.outcome.warnings] for trial in result.trials]
     assert codes == [["repetitions-may-differ"], ["repetitions-may-differ"], []]

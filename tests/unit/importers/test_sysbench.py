@@ -177,8 +177,8 @@ class TestRuns:
         prepare = "sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)\n\nCreating table 'sbtest1'...\n"
         other = LOG_1_0.replace("Number of threads: 4", "Number of threads: 8")
         result = logs(prepare + LOG_1_0 + other)
-        assert [one.trial.level.connections for one in result.trials] == [4, 8]
-        assert [len(column(one, "to_s")) for one in result.trials] == [3, 3]
+        assert [trial.trial.level.connections for trial in result.trials] == [4, 8]
+        assert [len(column(trial, "to_s")) for trial in result.trials] == [3, 3]
         assert result.skipped == ()
 
     def test_the_report_of_a_checkpoint_is_not_the_final_one(self, logs: Import) -> None:
@@ -218,7 +218,7 @@ class TestRuns:
         written = write_import(tmp_path / "study", logs(LOG_1_0.replace("99.50", "96.00"), LOG_1_0))
         assert (len(written.paths), written.present_count) == (1, 1)
         recordings = read_study(tmp_path / "study").recordings
-        assert [one.trial.repetition for one in recordings] == [0, 1, 2]
+        assert [recording.trial.repetition for recording in recordings] == [0, 1, 2]
         assert recordings[0].intervals() is not None
         assert recordings[0].trial.origin.kind == "imported-sysbench"
 

@@ -100,5 +100,5 @@ def test_what_a_forced_shutdown_cut_off_is_kept_and_warned_about(tmp_path: Path)
     assert reported.counts["unfinished"] == 4
     write_import(tmp_path / "study", result)
     warnings = analyse("s", read_study(tmp_path / "study").recordings).warnings
-    found = {one.code: evidence_of(one) for one in warnings}
+    found = {warning.code: evidence_of(warning) for warning in warnings}
     assert found["transactions-unfinished"].startswith("4 transactions had not ended when the load did")

@@ -41,9 +41,9 @@ def published(name: str, **options: Any) -> ImportResult:
 def throughputs(result: ImportResult) -> dict[tuple[str, int], float]:
     """Throughput by system and connections, per minute."""
     return {
-        (one.trial.system.name, one.trial.level.connections): round(one.outcome.reported.throughput_tps * 60, 2)
-        for one in result.trials
-        if one.outcome.reported
+        (trial.trial.system.name, trial.trial.level.connections): round(trial.outcome.reported.throughput_tps * 60, 2)
+        for trial in result.trials
+        if trial.outcome.reported
     }
 
 
@@ -56,18 +56,18 @@ def faults(table: Import, text: str | bytes, **options: Any) -> str:
 class TestPublishedTables:
     def test_hp_has_eight_systems_told_apart_by_storage(self) -> None:
         result = published("hp-proliant-2008.csv")
-        names = list(dict.fromkeys(one.trial.system.name for one in result.trials))
+        names = list(dict.fromkeys(trial.trial.system.name for trial in result.trials))
         assert len(names) == 8
         assert names[0] == "BL460c, internal SAS, battery-backed write cache"
         assert len(result.trials) == 128
-        assert {one.trial.workload.name for one in result.trials} == {
+        assert {trial.trial.workload.name for trial in result.trials} == {
             "oltp complex read/write",
             "oltp complex read-only",
         }
         at_16 = [
-            one.outcome.reported.throughput_tps
-            for one in result.trials
-            if one.outcome.reported and one.trial.level.connections == 16 and "write" in one.trial.workload.name
+            trial.outcome.reported.throughput_tps
+            for trial in result.trials
+            if trial.outcome.reported and trial.trial.level.connections == 16 and "write" in trial.trial.workload.name
         ]
         assert min(at_16) == 1245
 
@@ -116,8 +116,10 @@ class TestPublishedTables:
 
     def test_vmware_states_mean_response_times(self) -> None:
         result = published("vmware-esx-2009.csv")
-        assert next(one.outcome.reported.response_ms for one in result.trials if one.outcome.reported) == {"mean": 38.0}
-        assert {one.trial.system.name for one in result.trials} == {
+        assert next(trial.outcome.reported.response_ms for trial in result.trials if trial.outcome.reported) == {
+            "mean": 38.0
+        }
+        assert {trial.trial.system.name for trial in result.trials} == {
             "physical, 2 CPUs, 4 GB",
             "VMware ESX 3.5, 2 vCPUs, 4 GB",
         }
@@ -367,7 +369,7 @@ class TestInstances:
 class TestRepetitions:
     def test_rows_of_one_cell_are_numbered_by_occurrence(self, table: Import) -> None:
         result = table("system,connections,throughput_tps\na,1,10\na,2,20\na,1,11\n")
-        assert [(one.trial.level.connections, one.trial.repetition) for one in result.trials] == [
+        assert [(trial.trial.level.connections, trial.trial.repetition) for trial in result.trials] == [
             (1, 0),
             (1, 1),
             (2, 0),
@@ -376,7 +378,7 @@ class TestRepetitions:
     def test_equal_results_need_a_column_that_tells_them_apart(self, table: Import) -> None:
         assert "add a column repetition" in faults(table, "system,connections,throughput_tps\na,1,10\na,1,10\n")
         result = table("system,connections,repetition,throughput_tps\na,1,1,10\na,1,2,10\n")
-        assert len({one.trial.trial_id for one in result.trials}) == 2
+        assert len({trial.trial.trial_id for trial in result.trials}) == 2
         assert "is in line 2 already" in faults(
             table, "system,connections,repetition,throughput_tps\na,1,1,10\na,1,1,11\n"
         )

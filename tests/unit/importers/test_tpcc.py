@@ -142,7 +142,7 @@ class TestGoTpc:
     def test_runs_that_follow_each_other_are_apart(self, logs: Import) -> None:
         again = kit_logs.GO_TPC.replace("1490", "1491")
         result = logs(kit_logs.GO_TPC + again, connections=16)
-        assert [counted(one, "new_order")[0] for one in result.trials] == [1490, 1491]
+        assert [counted(trial, "new_order")[0] for trial in result.trials] == [1490, 1491]
 
 
 class TestTpccMysql:
@@ -275,7 +275,7 @@ class TestPlace:
 
     def test_kits_are_recognised_each_and_others_skipped(self, logs: Import) -> None:
         result = logs(kit_logs.ALL["go-tpc"], kit_logs.TPCC_MYSQL, "nothing of a kit\n")
-        assert [one.trial.workload.name for one in result.trials] == ["go-tpc", "tpcc-mysql"]
+        assert [trial.trial.workload.name for trial in result.trials] == ["go-tpc", "tpcc-mysql"]
         assert "2.log: holds no run of a kit that is known" in result.skipped[0]
 
     def test_a_kit_that_was_said_is_not_looked_for(self, logs: Import) -> None:
@@ -289,5 +289,5 @@ class TestPlace:
     def test_kits_of_one_name_are_two_workloads(self, logs: Import, tmp_path: Path) -> None:
         result = logs(kit_logs.ALL["go-tpc"], kit_logs.TPCC_MYSQL, workload="orders")
         write_import(tmp_path / "study", result)
-        names = {one.trial.workload.name for one in read_study(tmp_path / "study").recordings}
+        names = {recording.trial.workload.name for recording in read_study(tmp_path / "study").recordings}
         assert names == {"orders", "orders, tpcc-mysql"}

@@ -53,7 +53,7 @@ def test_a_load_with_the_learned_index_shows_the_learned_dispersion(index: float
 def test_the_index_of_a_load_is_found_again_from_an_hour_of_it() -> None:
     chance = np.random.default_rng(3)
     hours = [bursty(40.0, 500.0, 3600, chance) for _ in range(60)]
-    found = [index_that_shows(one.allan_factor(10) or 0.0, 10, one.mean_tps).index for one in hours]
+    found = [index_that_shows(hour.allan_factor(10) or 0.0, 10, hour.mean_tps).index for hour in hours]
     assert np.mean(found) == pytest.approx(40, rel=0.05)
     assert np.std(found) / 40 < 0.15
 

@@ -23,13 +23,13 @@ def test_the_first_of_several_tables_keeps_the_name() -> None:
 def test_no_made_name_is_that_of_another_table() -> None:
     tables = [("a", "orders"), ("b", "orders"), ("c", "b_orders"), ("b_b", "orders"), ("b", "b_orders")]
     found = other_names(tables)
-    names = [found.get(one, one[1]) for one in tables]
+    names = [found.get(table, table[1]) for table in tables]
     assert len(set(names)) == len(names)
     assert found["b", "orders"] == "b_orders_2"
 
 
 def test_names_are_no_longer_than_servers_take() -> None:
     schemas, name = [f"{letter * 40}" for letter in "abc"], "x" * 60
-    found = other_names([*((one, name) for one in schemas), ("b", "y"), ("c" * 40, "y")])
+    found = other_names([*((schema, name) for schema in schemas), ("b", "y"), ("c" * 40, "y")])
     assert all(len(one) <= 64 for one in found.values())
     assert len(set(found.values())) == len(found) == 3

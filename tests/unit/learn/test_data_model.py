@@ -53,7 +53,7 @@ def tpcc() -> SchemaFacts:
 
 
 def named(learned: LearnedTables, name: str) -> dict[str, Any]:
-    return next(one for one in learned.tables if one["name"] == name)
+    return next(table for table in learned.tables if table["name"] == name)
 
 
 def facts(sql: str, **figures: dict[str, object]) -> SchemaFacts:
@@ -68,7 +68,7 @@ def facts(sql: str, **figures: dict[str, object]) -> SchemaFacts:
 
 def test_composite_keys_of_tpcc_shrink_by_orders_and_stay_sound() -> None:
     learned = learned_tables(tpcc(), scale=0.1)
-    rows = {one["name"]: one["rows"] for one in learned.tables}
+    rows = {table["name"]: table["rows"] for table in learned.tables}
     assert rows == {"warehouse": 4, "district": 40, "customer": 1200, "orders": 1200, "new_orders": 360}
     customer = named(learned, "customer")
     assert column(customer, "c_w_id")["each"] == 300
@@ -76,7 +76,7 @@ def test_composite_keys_of_tpcc_shrink_by_orders_and_stay_sound() -> None:
     assert column(customer, "c_id")["cycle"] == 30
     assert column(named(learned, "new_orders"), "no_o_id")["start"] == 1  # within the orders that there are
     assert column(named(learned, "orders"), "o_c_id")["generate"] == "reference"
-    assert [len(one.get("foreign_key", ())) for one in learned.tables] == [0, 1, 1, 1, 1]
+    assert [len(table.get("foreign_key", ())) for table in learned.tables] == [0, 1, 1, 1, 1]
     assert is_sound(learned.tables)
     assert not [note for note in learned.notes if note.code in ("rows-cut", "foreign-key-left-out", "unique-left-out")]
 
@@ -84,7 +84,7 @@ def test_composite_keys_of_tpcc_shrink_by_orders_and_stay_sound() -> None:
 def test_names_stay_unless_others_are_given() -> None:
     kept, own = learned_tables(tpcc(), scale=1), learned_tables(tpcc(), scale=1, names=OwnNames())
     assert (kept.tables, kept.notes) == (own.tables, own.notes)
-    assert {one["name"] for one in kept.tables} == set(ROWS)
+    assert {table["name"] for table in kept.tables} == set(ROWS)
 
 
 def test_a_domain_finds_rows() -> None:
@@ -199,7 +199,7 @@ def test_types_that_cannot_be_filled_get_their_nearest() -> None:
         " w INT(9) ZEROFILL) DEFAULT CHARSET=cp1250"
     )
     learned = learned_tables(facts(sql), scale=1)
-    types = {one["name"]: one["type"] for one in learned.tables[0]["column"]}
+    types = {table["name"]: table["type"] for table in learned.tables[0]["column"]}
     assert types == {
         "id": "INT", "few": "TINYINT UNSIGNED", "many": "INT UNSIGNED", "p": "BLOB", "u": "CHAR(36)",
         "l": "VARCHAR(9) CHARACTER SET latin1", "w": "INT UNSIGNED",
@@ -281,11 +281,13 @@ def test_nothing_private_is_in_what_is_shared() -> None:
     ]
     learned = learned_tables(schema.model_copy(update={"tables": tuple(hostile)}), scale=0.1, names=Pseudonyms())
     assert len(learned.tables) == 2
-    shared = json.dumps(learned.tables) + schema_sql(learned.tables) + str([one.model_dump() for one in learned.notes])
+    shared = (
+        json.dumps(learned.tables) + schema_sql(learned.tables) + str([note.model_dump() for note in learned.notes])
+    )
     shared += str(
         [learned.domain((one.key, c.name.lower())) for one in hostile for c in one.columns if not c.is_generated]
     )
     assert CANARY.lower() not in shared.lower()
     assert {"table-left-out", "generated-left-out", "index-left-out", "reference-assumed"} & {
-        one.code for one in learned.notes
+        note.code for note in learned.notes
     }

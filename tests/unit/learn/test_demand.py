@@ -81,7 +81,7 @@ def test_a_short_log_is_learned_from_windows_of_a_second(tmp_path: Path) -> None
     found = demand(tmp_path, [Said(1, number / 4, "read") for number in range(400)])
     assert found.burstiness is not None
     assert (found.burstiness.window_s, found.burstiness.reason, found.burstiness.index) == (1, "log-is-short", 1)
-    assert [one.window_s for one in found.windows] == [1]
+    assert [window.window_s for window in found.windows] == [1]
 
 
 def test_a_sample_says_nothing_of_bursts_and_pauses(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def snapshot(at_s: float, *digests: DigestCounts, server: str = "a", uncounted: 
 
 
 def codes(before: DigestSnapshot, after: DigestSnapshot) -> dict[str, bool]:
-    return {one.code: one.is_refusal for one in digest_report(before, after).doubts}
+    return {doubt.code: doubt.is_refusal for doubt in digest_report(before, after).doubts}
 
 
 def test_what_ran_in_between() -> None:
@@ -57,7 +57,7 @@ def test_what_ran_in_between() -> None:
     assert found.read_statements == pytest.approx(0.9)
     assert found.read_time == pytest.approx(1800 / 1900)
     assert found.busy_mean == pytest.approx(1.9 / 10)
-    assert [(one.kind, one.count) for one in found.templates] == [("select", 900), ("update", 100)]
+    assert [(template.kind, template.count) for template in found.templates] == [("select", 900), ("update", 100)]
     read, write = found.templates
     assert (read.mean_ms, read.rows_examined, read.errors_count) == (pytest.approx(2), pytest.approx(10), 9)
     assert (write.rows_affected, write.p99_ms) == (2, None)
@@ -74,7 +74,7 @@ def test_percentiles_are_those_of_the_time_in_between() -> None:
 
 def test_executions_of_prepared_statements_are_statements() -> None:
     found = digest_report(snapshot(0), snapshot(1, counts(f"EXECUTE {READ}", 3), counts(f"PREPARE {READ}", 1)))
-    assert [(one.kind, one.text, one.count) for one in found.templates] == [("select", READ, 3)]
+    assert [(template.kind, template.text, template.count) for template in found.templates] == [("select", READ, 3)]
     assert executed_text("EXECUTE `p` USING @?") == "EXECUTE `p` USING @?"
     assert executed_text("EXECUTE IMMEDIATE ?") == "EXECUTE IMMEDIATE ?"
     assert digest_kind(executed_text("EXECUTE COMMIT")) == "commit"
@@ -93,14 +93,14 @@ def test_counters_that_were_reset_count_from_there(later: list[DigestCounts]) ->
     found = digest_report(before, snapshot(60, *later))
     assert (found.from_unix_s, found.busy_mean) == (None, None)
     assert found.statements_count == later[0].count
-    assert "digests-reset" in {one.code for one in found.doubts}
+    assert "digests-reset" in {doubt.code for doubt in found.doubts}
 
 
 @pytest.mark.parametrize(("lost", "is_refusal"), [(50, False), (60, True)])
 def test_statements_without_a_row_are_told(lost: int, is_refusal: bool) -> None:
     before = snapshot(0, counts(None, 1000))
     after = snapshot(1, counts(None, 1000 + lost), counts(READ, 950), counts("COMMIT", 50))
-    found = {one.code: one for one in digest_report(before, after).doubts}["digests-overflow"]
+    found = {doubt.code: doubt for doubt in digest_report(before, after).doubts}["digests-overflow"]
     assert found.is_refusal == is_refusal
     assert found.figures["share"] == pytest.approx(lost / (1000 + lost))
 
@@ -128,12 +128,12 @@ def test_shared_files_have_no_names_and_no_cut_texts() -> None:
     found = digest_report(
         snapshot(0), snapshot(1, counts(READ, 10), counts(cut, 5), counts("SELECT `secretfun`(?) (", 1))
     )
-    assert "digests-cut" in {one.code for one in found.doubts}
+    assert "digests-cut" in {doubt.code for doubt in found.doubts}
     shared = digests_without_names(found)
     page = digest_page(shared)
     assert "secret" not in page_html(page) + page_markdown(page) + shared.model_dump_json()
     assert "FROM t1 WHERE c2 = ?" in page_markdown(page).replace("\\_", "_").replace("\\", "")
-    assert all(doubt_sentence(one) for one in found.doubts)
+    assert all(doubt_sentence(doubt) for doubt in found.doubts)
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ def test_the_warm_up_does_not_count(tmp_path: Path) -> None:
 def test_a_small_run_says_that_it_is_small(tmp_path: Path) -> None:
     found = compared(*logs(tmp_path, load(9_000), load(60)))
     assert figure(found, "type-share", "type 1").unjudged == "too-few"
-    kinds = {one.kind: one for one in kinds_of(found)}
+    kinds = {kind.kind: kind for kind in kinds_of(found)}
     assert kinds["type-share"].judged == 0
     assert kinds["type-share"].worst is None
 
@@ -201,5 +201,5 @@ def test_pages_and_json_have_no_literal(tmp_path: Path) -> None:
     found = compared(*logs(tmp_path, said, said))
     page = fidelity_page(found)
     texts = page_html(page), page_markdown(page), found.model_dump_json(), with_learned(WORKLOAD, PERIOD, found)
-    assert not any("987654321" in one or "987,654,321" in one or "secretslow" in one for one in texts)
+    assert not any("987654321" in text or "987,654,321" in text or "secretslow" in text for text in texts)
     assert Fidelity.model_validate_json(texts[2]) == found

@@ -45,7 +45,7 @@ def known(
 
 
 def named(learned: LearnedTables, name: str) -> dict[str, Any]:
-    return next(one for one in learned.tables if one["name"] == name)
+    return next(table for table in learned.tables if table["name"] == name)
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def with_states(schema: SchemaFacts, states: dict[str, tuple[str, ...]]) -> Sche
     """A schema whose columns `state` have these values, by schema, each as often as the others."""
     tables = []
     for table in schema.tables:
-        hashes = [blake2b(one.encode(), digest_size=8).hexdigest() for one in states[table.schema_name]]
+        hashes = [blake2b(state.encode(), digest_size=8).hexdigest() for state in states[table.schema_name]]
         key, state = table.columns
         changed = {"frequencies": tuple((one, 10) for one in hashes), "distinct_count": len(hashes)}
         tables.append(table.model_copy(update={"rows": 100, "columns": (key, state.model_copy(update=changed))}))
@@ -189,18 +189,18 @@ def test_tables_of_one_name_in_two_schemas_stay_two(tmp_path: Path, keep_names: 
     a, b = ("orders", "b_orders") if keep_names else ("t1", "t2")
     assert [f"FROM {a} " in of_a["sql"], f"FROM {b} " in of_b["sql"], f"FROM {b} " in qualified["sql"]] == [True] * 3
     assert [one["generate"] for one in of_a["values"].values()] == ["choice"]
-    tables = {one["name"]: one for one in tomllib.loads(found.workload or "")["table"]}
+    tables = {load["name"]: load for load in tomllib.loads(found.workload or "")["table"]}
     states = {name: column(tables[name], "state" if keep_names else "c2")["values"] for name in (a, b)}
     assert [len(states[name]) for name in (a, b)] == [2, 4]
     (choice,) = of_b["values"].values()
     assert choice["values"] == [states[b][3]], "old is the fourth of its table"
-    of_report = {canonical(one.text) for one in found.report.templates}
+    of_report = {canonical(template.text) for template in found.report.templates}
     assert {canonical(one["sql"]) for one in (of_a, of_b, qualified)} <= of_report, "a check finds them in the report"
 
 
 def test_definitions_without_a_schema_stand_for_those_of_all_and_say_so(tmp_path: Path) -> None:
     schema = read_create_tables("CREATE TABLE orders (id int NOT NULL PRIMARY KEY, no int, state varchar(9))")
     found, statements = of_two_schemas(tmp_path, schema, keep_names=True)
-    assert all("FROM orders " in one["sql"] for one in statements)
-    notes = [one for one in found.profile.notes if one.code == "schemas-as-one"]
-    assert [(one.table, one.figures) for one in notes] == [("orders", {"schemas": 2})]
+    assert all("FROM orders " in statement["sql"] for statement in statements)
+    notes = [note for note in found.profile.notes if note.code == "schemas-as-one"]
+    assert [(note.table, note.figures) for note in notes] == [("orders", {"schemas": 2})]

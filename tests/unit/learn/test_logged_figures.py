@@ -26,7 +26,7 @@ COUNT = 2_000
 
 
 def drawn(draws: list[int]) -> Counter[Value]:
-    return Counter(("int", one) for one in draws)
+    return Counter(("int", draw) for draw in draws)
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 1_000, 5_000, 20_000])
@@ -52,17 +52,17 @@ def test_too_few_or_all_different_values_tell_nothing() -> None:
 
 
 def learn(folder: Path, text: str, *values: tuple[int, ...]) -> Learned:
-    made = [[Logged(text, text.split(maxsplit=1)[0], one)] for one in values]
+    made = [[Logged(text, text.split(maxsplit=1)[0], value)] for value in values]
     return learned(summary_of(write_statements(folder, made)), read_create_tables(SCHEMA, "s"), keep_names=True)
 
 
 def distributions(found: Learned) -> list[Distribution | None]:
-    return [one.distribution for one in found.profile.types[0].statement[0].values]
+    return [value.distribution for value in found.profile.types[0].statement[0].values]
 
 
 def rows(found: Learned, table: str) -> tuple[float | str, str]:
     """Rows of a table and where they are from."""
-    (note,) = (one for one in found.profile.notes if one.table == table and one.code.startswith("rows-"))
+    (note,) = (note for note in found.profile.notes if note.table == table and note.code.startswith("rows-"))
     return note.figures["rows"], note.code
 
 
@@ -107,14 +107,20 @@ def test_a_key_of_several_columns_has_each_combination(tmp_path: Path) -> None:
     text = "select x from grid where x = ? and y = ?"
     found = learn(tmp_path, text, *even(20, 9))
     assert rows(found, "grid") == (180, "rows-from-log")
-    assert [one.kind for one in distributions(found) if one is not None] == ["uniform", "uniform"]
+    assert [distribution.kind for distribution in distributions(found) if distribution is not None] == [
+        "uniform",
+        "uniform",
+    ]
 
 
 def test_of_too_many_combinations_only_the_small_side_is_counted(tmp_path: Path) -> None:
     text = "select x from grid where x = ? and y = ?"
     found = learn(tmp_path, text, *even(20_000, 90))
     assert rows(found, "grid") == (10_000, "rows-assumed")
-    assert [one.kind for one in distributions(found) if one is not None] == ["uniform", "uniform"]
+    assert [distribution.kind for distribution in distributions(found) if distribution is not None] == [
+        "uniform",
+        "uniform",
+    ]
 
 
 def test_members_of_a_family_are_counted_one_by_one(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_parts_of_a_large_log_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_log_of_slow_statements_is_no_mix(tmp_path: Path) -> None:
     said = [Said(1, number, "read", 20_000 + number) for number in range(100)]
     doubts = report_of(write_log(tmp_path, said)).doubts
-    assert [(one.code, one.is_refusal) for one in doubts] == [("slow-statements-only", True), ("no-begin", False)]
+    assert [(doubt.code, doubt.is_refusal) for doubt in doubts] == [("slow-statements-only", True), ("no-begin", False)]
 
 
 def test_a_log_without_durations_is_counted(tmp_path: Path) -> None:
@@ -77,13 +77,13 @@ def test_a_log_without_durations_is_counted(tmp_path: Path) -> None:
     assert found.read_time is None
     assert found.templates[0].mean_ms is None
     assert found.types[0].share == 1
-    assert "no-durations" in {one.code for one in found.doubts}
+    assert "no-durations" in {doubt.code for doubt in found.doubts}
     assert "mean ms" not in page_markdown(log_page(found))
 
 
 def test_an_empty_log_is_told(tmp_path: Path) -> None:
     found = report_of(write_log(tmp_path, []))
-    assert [one.code for one in found.doubts] == ["no-statements"]
+    assert [doubt.code for doubt in found.doubts] == ["no-statements"]
     assert "no statement" in page_html(log_page(found))
 
 
@@ -102,7 +102,7 @@ def test_every_doubt_has_words(tmp_path: Path) -> None:
     facts = {"rate_limits": (10.0,), "resolution_us": 1_000_000, "damaged_count": 3, "cut_count": 2}
     found = report_of(write_log(tmp_path, [Said(1, 0, "begin"), Said(1, 1, "read"), Said(1, 2, "write")], **facts))
     text = page_markdown(log_page(found))
-    assert {one.code for one in found.doubts} == {
+    assert {doubt.code for doubt in found.doubts} == {
         "sampled",
         "times-in-seconds",
         "entries-damaged",

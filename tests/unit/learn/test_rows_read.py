@@ -25,7 +25,7 @@ def read(
     relations: dict[Place, Relation] | None = None,
     loops: tuple[Loop, ...] = (),
 ) -> dict[Place, RowRead]:
-    statements = [None if one is None else facts(one) for one in texts]
+    statements = [None if text is None else facts(text) for text in texts]
     return rows_read(Structure(tuple(range(len(texts))), loops), statements, relations or {}, REFERENCES, one_row)
 
 

@@ -28,7 +28,7 @@ from plimsoll.learn.sql_tree import Slot, slots_of
     ],
 )
 def test_slots(text: str, expected: list[tuple[str, str | None]]) -> None:
-    assert [(one.use, one.column) for one in slots_of(text)] == expected
+    assert [(slot.use, slot.column) for slot in slots_of(text)] == expected
 
 
 def test_the_table_or_alias_before_a_column_is_kept() -> None:

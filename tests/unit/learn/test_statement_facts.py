@@ -21,7 +21,7 @@ def facts(text: str, schema: str = "shop", catalog: Catalog = CATALOG) -> Statem
 
 def columns(text: str) -> list[str | None]:
     """Of its literals, as table.column."""
-    return [None if one is None else f"{one[0][1]}.{one[1]}" for one in facts(text).columns]
+    return [None if column is None else f"{column[0][1]}.{column[1]}" for column in facts(text).columns]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from plimsoll.learn.transactions import (
 
 
 def structure(*sequences: tuple[int, ...]) -> Structure:
-    (templates,) = {folded(one) for one in sequences}
+    (templates,) = {folded(sequence) for sequence in sequences}
     return structure_of(templates, Counter(sequences))
 
 
@@ -101,7 +101,7 @@ def test_a_loop_may_be_followed_by_its_own_begin() -> None:
     found = structure((1, 2, 1, 2, 1))
     places = placed(found, (1, 2, 1, 2, 1, 2, 1))
     assert places is not None
-    assert [one.place for one in places] == [0, 1, 0, 1, 0, 1, 2]
+    assert [place.place for place in places] == [0, 1, 0, 1, 0, 1, 2]
     assert list(round_counts(found, places)) == [(Loop(0, 2), 3)]
 
 

@@ -19,7 +19,7 @@ SECRET = 46_731
 
 def files(folder: Path, statements: Sequence[Logged]) -> str:
     """All files of what is learned of transactions of one statement, with the names of the server."""
-    summary = summary_of(write_statements(folder, [[one] for one in statements]))
+    summary = summary_of(write_statements(folder, [[statement] for statement in statements]))
     return "\n".join(files_of(learned(summary, read_create_tables(SCHEMA, "s"), keep_names=True)).values())
 
 
@@ -39,7 +39,7 @@ def test_it_does_not_stay_where_it_was_seen_less_often(tmp_path: Path) -> None:
 
 def test_numbers_of_limit_stay_with_their_shares(tmp_path: Path) -> None:
     limits = [SECRET if key % 4 else 10 for key in range(100)]
-    made = [Logged("select a from t where id = ? limit ?", "select", (key, one)) for key, one in enumerate(limits)]
+    made = [Logged("select a from t where id = ? limit ?", "select", (key, limit)) for key, limit in enumerate(limits)]
     text = files(tmp_path, made)
     assert f"values = [10, {SECRET}]" in text
     assert "weights = [25, 75]" in text

@@ -47,7 +47,7 @@ def test_each_sweep_has_one_pair_of_each_two_systems_in_tossed_order(count: int)
 
 def test_all_systems_of_a_round_workload_and_level_are_one_block() -> None:
     plan = build_plan(spec("a", "b"))
-    assert [(one.block, one.repetition, one.system) for one in plan.trials] == [
+    assert [(trial.block, trial.repetition, trial.system) for trial in plan.trials] == [
         (block, block // 2, system) for block in range(4) for system in ("a", "b")
     ]
     assert all(one.connections == other.connections for one, other in pairwise(plan.trials) if one.block == other.block)
@@ -56,7 +56,7 @@ def test_all_systems_of_a_round_workload_and_level_are_one_block() -> None:
 
 
 def test_who_takes_part_is_part_of_what_is_measured() -> None:
-    ids = {one.trial_id for one in build_plan(spec("a", "b")).trials}
-    assert not ids & {one.trial_id for one in build_plan(spec("a", "b", "c")).trials}
-    assert not ids & {one.trial_id for one in build_plan(spec("a", "b", design="repetitions = 2")).trials}
-    assert ids == {one.trial_id for one in build_plan(spec("b", "a")).trials}, "their order is not"
+    ids = {trial.trial_id for trial in build_plan(spec("a", "b")).trials}
+    assert not ids & {trial.trial_id for trial in build_plan(spec("a", "b", "c")).trials}
+    assert not ids & {trial.trial_id for trial in build_plan(spec("a", "b", design="repetitions = 2")).trials}
+    assert ids == {trial.trial_id for trial in build_plan(spec("b", "a")).trials}, "their order is not"

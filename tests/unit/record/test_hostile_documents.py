@@ -96,7 +96,7 @@ def test_what_no_field_means_is_refused_and_what_is_odd_is_lived_with(tmp_path: 
     path = written(tmp_path)
     before = {file.name: file.read_bytes() for file in path.iterdir()}
     document = json.loads(before[name])
-    places = [one for one in numbers(document) if one[0] != "files"]
+    places = [number for number in numbers(document) if number[0] != "files"]
     assert len(places) >= 8
     for place in places:
         for kind, raw in {**REFUSED, **ODD}.items():

@@ -108,7 +108,9 @@ def test_the_plan_records_that_it_was_made_to_fit_and_keeps_the_ids_of_its_trial
     fitted = plan_study(spec_of(), tmp_path, fit_budget=True).plan
     whole = plan_study(spec_of(budget='"1h"')).plan
     assert fitted.fitted is not None
-    assert [one.trial_id for one in fitted.trials] == [one.trial_id for one in whole.trials[: len(fitted.trials)]]
+    assert [trial.trial_id for trial in fitted.trials] == [
+        trial.trial_id for trial in whole.trials[: len(fitted.trials)]
+    ]
     assert Plan.model_validate_json(fitted.model_dump_json()) == fitted
 
 

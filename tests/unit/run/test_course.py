@@ -33,7 +33,7 @@ from unit.analyse.test_weather import with_weather
 
 
 def last_answer(events: list[Event]) -> AnswerProgressed:
-    return [one for one in events if isinstance(one, AnswerProgressed)][-1]
+    return [event for event in events if isinstance(event, AnswerProgressed)][-1]
 
 
 def test_it_ends_with_the_repetition_that_decides_and_its_plan_with_it(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_it_ends_with_the_repetition_that_decides_and_its_plan_with_it(tmp_path:
 def test_what_is_left_is_told_by_what_the_answer_needs(tmp_path: Path) -> None:
     """Before any spread is known, by the limit; then by the look."""
     execution, events = Study(tmp_path, parse_study(STUDY), rates(1.2, 0.03)).run()
-    looks = [one for one in events if isinstance(one, AnswerProgressed)]
+    looks = [event for event in events if isinstance(event, AnswerProgressed)]
     assert [one.more_max for one in looks[:1]] == [None]
     assert all(one.more_max is not None for one in looks[1:])
     expected = [24, *(look.trials_left for look in looks[:-1])]
@@ -66,11 +66,11 @@ def test_the_end_by_budget_keeps_each_complete_repetition(tmp_path: Path) -> Non
     answer = last_answer(events)
     assert (answer.is_decided, answer.is_over_budget) == (False, True)
     assert answer.text[-1].startswith("the budget of 5 min 00 s leaves no time for more; to go on, raise it")
-    complete = {one.repetition for one in execution.plan.trials if one.trial_id in execution.finished} - {0}
+    complete = {trial.repetition for trial in execution.plan.trials if trial.trial_id in execution.finished} - {0}
     assert repetitions(execution) == [0, *sorted(complete)]
     assert max(complete) == answer.repetitions >= 3
-    recorded = {one.trial.trial_id for one in read_study(tmp_path).recordings}
-    assert recorded <= {one.trial_id for one in execution.plan.trials}, "the guide hides none"
+    recorded = {recording.trial.trial_id for recording in read_study(tmp_path).recordings}
+    assert recorded <= {trial.trial_id for trial in execution.plan.trials}, "the guide hides none"
 
 
 def test_a_study_that_its_budget_ended_stays_ended_until_it_is_raised(
@@ -87,7 +87,9 @@ def test_a_study_that_its_budget_ended_stays_ended_until_it_is_raised(
         assert "raise it" in last_answer(events).text[-1]
     study.spec = spec.model_copy(update={"study": spec.study.model_copy(update={"budget": 500.0})})
     raised, _ = study.run()
-    assert raised.ran[0] in {one.trial_id for one in first.plan.trials if one.repetition == 0}, "what failed, first"
+    assert raised.ran[0] in {trial.trial_id for trial in first.plan.trials if trial.repetition == 0}, (
+        "what failed, first"
+    )
     assert max(repetitions(raised)) > max(repetitions(first))
 
 
@@ -142,7 +144,7 @@ def test_a_trial_on_a_slow_machine_is_measured_again_while_there_is_time(
     execution, _ = Study(tmp_path, spec, slow_once).run()
     assert len(execution.ran) == 12 + again_count
     repeats = [one.removesuffix("-again") for one in execution.ran[12:]]
-    slow = [one.trial_id for one in execution.plan.trials if (one.repetition, one.system) == (3, "a")]
+    slow = [trial.trial_id for trial in execution.plan.trials if (trial.repetition, trial.system) == (3, "a")]
     assert repeats == slow * again_count
     assert execution.started_count == 12 + again_count, "nothing is started that is not measured"
 

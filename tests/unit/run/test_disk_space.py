@@ -79,7 +79,7 @@ def all_paths(tmp_path: Path) -> str:
 def test_each_path_counts_on_its_own_file_system(role: str, tmp_path: Path, free: dict[str, int]) -> None:
     spec = study(all_paths(tmp_path))
     key = "keep_data" if role == "kept" else f"{role}_dir"
-    size = next(one.size_bytes for one in disk_parts(spec, spec.system[0]) if one.key == key)
+    size = next(disk_part.size_bytes for disk_part in disk_parts(spec, spec.system[0]) if disk_part.key == key)
     free[role] = size
     assert list(missing_space(spec, tmp_path / "out", 1)) == []
     free[role] = size - 2**20

@@ -23,7 +23,7 @@ def test_the_live_answer_names_no_winner_on_a_disturbed_machine(
 ) -> None:
     spec = parse_study(STUDY)
     plan = build_plan(spec)
-    random, shown = np.random.default_rng(1), [one for one in plan.trials if one.repetition < 4]
+    random, shown = np.random.default_rng(1), [trial for trial in plan.trials if trial.repetition < 4]
     for one in shown:
         seconds = [beside_b if one.system == "b" else QUIET] * 20
         tps = (500.0 if one.system == "b" else 1000.0) * random.normal(1, 0.01, 20)

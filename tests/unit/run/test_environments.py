@@ -167,4 +167,4 @@ def test_a_hook_switches_only_when_the_environment_changes(tmp_path: Path) -> No
         with pytest.raises(HookError, match="the check of the environment 'virtual' does not find it"):
             switcher.to("virtual", hooks.keep)
     assert (tmp_path / "log").read_text().split()[3:] == ["virtual", "virtual"]
-    assert {one.hook for one in events} == {"switch", "check"}
+    assert {event.hook for event in events} == {"switch", "check"}

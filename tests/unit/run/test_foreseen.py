@@ -44,7 +44,7 @@ def seen(server: str, rows: int = 1000) -> Readiness:
 
 
 def doubted(server: str, rows: int = 1000) -> set[str]:
-    return {one.kind.code for one in readiness_doubts(seen(server, rows))}
+    return {doubt.kind.code for doubt in readiness_doubts(seen(server, rows))}
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_expected_data_is_held_against_the_pool() -> None:
 
 def test_each_instance_has_its_part_and_all_of_them_share_the_memory() -> None:
     found = seen('buffer_pool = "2G", memory_limit = "4G", instances = 2')
-    assert [one.name for one in found.servers] == ["a/0", "a/1"]
-    assert {one.variables["innodb_buffer_pool_size"] for one in found.servers} == {str(GIB)}
-    assert {one.placement and one.placement.memory_limit_bytes for one in found.servers} == {2 * GIB}
+    assert [server.name for server in found.servers] == ["a/0", "a/1"]
+    assert {server.variables["innodb_buffer_pool_size"] for server in found.servers} == {str(GIB)}
+    assert {server.placement and server.placement.memory_limit_bytes for server in found.servers} == {2 * GIB}
     assert found.demand is not None
     assert found.demand.connections == 32
 
@@ -86,7 +86,7 @@ def test_each_instance_has_its_part_and_all_of_them_share_the_memory() -> None:
 def test_a_pool_that_follows_from_the_tables_is_not_known() -> None:
     found = seen("pool_ratio = 0.1", rows=10_000_000)
     assert "innodb_buffer_pool_size" not in found.servers[0].variables
-    assert not {one.kind.code for one in readiness_doubts(found)}
+    assert not {doubt.kind.code for doubt in readiness_doubts(found)}
 
 
 def test_of_a_server_that_runs_nothing_is_foreseen() -> None:

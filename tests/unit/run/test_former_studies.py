@@ -41,11 +41,15 @@ def go_on(folder: Path, **changes: str) -> None:
 def test_it_is_read_as_it_is(folder: Path) -> None:
     found = read_study(folder)
     assert found.damaged == ()
-    assert [one.outcome.verdict for one in found.recordings] == [Verdict.COMPLETE, Verdict.COMPLETE, Verdict.FAILED]
-    for one in found.recordings:
-        tables = (one.intervals(), one.errors(), one.histograms(), one.telemetry())
+    assert [recording.outcome.verdict for recording in found.recordings] == [
+        Verdict.COMPLETE,
+        Verdict.COMPLETE,
+        Verdict.FAILED,
+    ]
+    for recording in found.recordings:
+        tables = (recording.intervals(), recording.errors(), recording.histograms(), recording.telemetry())
         assert all(table is not None for table in tables)
-        assert (one.trial.session_id, one.trial.server_start_id) == (None, None)
+        assert (recording.trial.session_id, recording.trial.server_start_id) == (None, None)
     (curve,) = analyse_folder(folder).curves
     assert sum(len(cell.trials) for cell in curve.cells) == 2
     status = study_status(folder)
@@ -54,7 +58,7 @@ def test_it_is_read_as_it_is(folder: Path) -> None:
 
 @pytest.mark.parametrize("limits", [("5s",), ("9s",), ("9s", "2s", "60s")])
 def test_what_it_finished_is_finished_whatever_settle_limit_becomes(folder: Path, limits: tuple[str, ...]) -> None:
-    before = {one.trial.trial_id for one in read_study(folder).recordings}
+    before = {recording.trial.trial_id for recording in read_study(folder).recordings}
     for limit in limits:
         go_on(folder, settle_limit=limit)
         plan = read_plan(folder)

@@ -100,7 +100,7 @@ time.sleep(600)
 """
     end, text = run(tmp_path, script, output=LongAfter(Clock(monkeypatch)))
     assert (end.result, end.exit_code) == ("over-limit", None)
-    pids = [int(one) for one in text.split()[:2]]
+    pids = [int(part) for part in text.split()[:2]]
     assert len(pids) == 2
     assert until(lambda: not any(map(exists, pids)), 60)
 

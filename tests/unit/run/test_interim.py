@@ -49,4 +49,4 @@ def test_a_study_that_ends_when_decided_says_once_what_a_round_showed(
     spec, log = parse_study(STUDY % rounds), _Said()
     plan = plan_study(spec).plan
     Interim(tmp_path, plan, spec, cast("EventLog", log)).after_round(plan.trials[0])
-    assert [(one.rounds_count, one.pair_count) for one in log.events] == [(2, None)] * said_count
+    assert [(event.rounds_count, event.pair_count) for event in log.events] == [(2, None)] * said_count

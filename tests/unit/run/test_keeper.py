@@ -63,7 +63,7 @@ def keep(monkeypatch: pytest.MonkeyPatch, check: TargetError | None) -> list[str
 def test_each_instance_has_its_share_of_every_data_set() -> None:
     sets = (WorkloadSpec(name="w", kind="oltp_read_only", tables=4), TpccSpec(warehouses=2))
     first, second = DataKeeper(driver=None, data_sets=sets).divided(2)  # type: ignore[arg-type]
-    assert [one.table_names for one in first.data_sets[:1]] == [["sbtest1", "sbtest2"]]
+    assert [data_set.table_names for data_set in first.data_sets[:1]] == [["sbtest1", "sbtest2"]]
     assert [one.data_line()["first_warehouse"] for one in (first.data_sets[1], second.data_sets[1])] == [1, 2]
 
 

@@ -97,7 +97,7 @@ def test_keys_are_those_of_the_engine_and_known_names_are_described() -> None:
     schema = json.loads((ROOT / "docs" / "engine-protocol.schema.json").read_text())
     plan = next(found for found in _named(schema, "AuditPlan"))
     fields = type(known_audit_maps()["aurora"]).model_fields
-    assert {one.alias or name for name, one in fields.items()} == set(plan["properties"])
+    assert {field.alias or name for name, field in fields.items()} == set(plan["properties"])
     words = (ROOT / "docs" / "logs.md").read_text()
     assert [name for name in known_audit_maps() if f"`{name}`" not in words] == []
 

@@ -30,7 +30,7 @@ def test_it_arrives_whole_whatever_its_name(tmp_path: Path, compress: Callable[[
     with log_inputs([str(log), str(log)], tmp_path) as inputs:
         assert [one.path.read_bytes() for one in inputs] == [LOG, LOG]
         assert [(one.name, one.fault) for one in inputs] == [(str(log), None)] * 2
-    assert [one.name for one in tmp_path.iterdir()] == ["slow.log"]
+    assert [path.name for path in tmp_path.iterdir()] == ["slow.log"]
 
 
 @pytest.mark.parametrize("damage", [lambda packed: packed[:-1_000_000], lambda packed: packed[:-6] + b"wrong!"])

@@ -92,7 +92,7 @@ def test_an_automatic_duration_ends_with_a_narrow_interval_or_at_its_limit() -> 
     late = progressing(wild)
     assert not ends(task, progressing(wild[:119]), {})
     assert ends(task, late, {})
-    assert [one.code for one in late.warnings] == ["target-interval-missed"]
+    assert [warning.code for warning in late.warnings] == ["target-interval-missed"]
 
 
 def test_an_automatic_duration_goes_on_while_innodb_state_rises() -> None:

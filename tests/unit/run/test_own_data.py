@@ -121,7 +121,7 @@ class Meeting(World):
         self.barrier.wait(30)
         if self.fails:
             raise HostError("no space")
-        if any(one.fails for one in self.others):
+        if any(other.fails for other in self.others):
             while not is_ended():  # the test's limit of time ends it where nobody says so
                 threading.Event().wait(0.01)
             self.was_ended.set()
@@ -143,8 +143,8 @@ def together(*fails: bool) -> tuple[list[Meeting], list[OwnData]]:
     for own in data:
         own.load()
     save_together(data)
-    for one, does_fail in zip(servers, fails, strict=True):
-        one.fails, one.others = does_fail, servers
+    for server, does_fail in zip(servers, fails, strict=True):
+        server.fails, server.others = does_fail, servers
     return servers, data
 
 
@@ -160,7 +160,7 @@ def test_the_first_failure_ends_the_others_and_is_told() -> None:
     servers, data = together(False, True, False)
     with pytest.raises(HostError, match=r"^no space$"):
         put_back_together(data, lambda: pytest.fail("nothing is loaded"))
-    assert [one.was_ended.is_set() for one in servers] == [True, False, True]
+    assert [server.was_ended.is_set() for server in servers] == [True, False, True]
 
 
 def test_all_servers_take_the_same_way() -> None:

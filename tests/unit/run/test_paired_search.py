@@ -109,7 +109,7 @@ class MadeUp:
         self.kept.append((found, is_finished))
 
     def execute(self, step: Step, machines: dict[str, MachineSeconds]) -> CapacityRun:
-        assert all(one.is_frozen != self.is_recorded(step) for one in self.others)
+        assert all(other.is_frozen != self.is_recorded(step) for other in self.others)
         self.ran.append(step)
         rate_tps = step.rate_tps
         if rate_tps is None and step.ramp is None and not self.swept_tps:
@@ -142,12 +142,12 @@ def noisy(tps: float, seed: int, spread: float = 0.05) -> Callable[[int], float]
 def searched(*systems: MadeUp, left_s: float | None = None) -> Log:
     """Runs a search whose budget has so many seconds left, all the time."""
     log, freezers = Log(), [Frozen() for _ in systems]
-    for index, one in enumerate(systems):
-        one.others = [freezer for place, freezer in enumerate(freezers) if place != index]
-    climbers = [Climber(one, freezer) for one, freezer in zip(systems, freezers, strict=True)]  # type: ignore[arg-type]
+    for index, system in enumerate(systems):
+        system.others = [freezer for place, freezer in enumerate(freezers) if place != index]
+    climbers = [Climber(system, freezer) for system, freezer in zip(systems, freezers, strict=True)]  # type: ignore[arg-type]
     budget = Budget(left_s, 0.0, clock=lambda: 0.0)
     assert PairedSearch(climbers, budget, log).run() == (left_s != 10.0)  # type: ignore[arg-type]
-    assert not any(one.is_frozen for one in freezers)
+    assert not any(freezer.is_frozen for freezer in freezers)
     return log
 
 

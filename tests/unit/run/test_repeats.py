@@ -15,21 +15,26 @@ from unit.analyse.test_weather import study, with_weather
 
 
 def kept(folder: Path, recordings: list) -> Plan:
-    for one in recordings:
+    for recording in recordings:
         write_recording(
-            folder, one.trial, one.environment, one.outcome, intervals=one.intervals(), telemetry=one.telemetry()
+            folder,
+            recording.trial,
+            recording.environment,
+            recording.outcome,
+            intervals=recording.intervals(),
+            telemetry=recording.telemetry(),
         )
     trials = tuple(
         PlannedTrial(
-            trial_id=one.trial.trial_id,
+            trial_id=recording.trial.trial_id,
             system="a",
             workload="read-write",
             connections=4,
-            repetition=one.trial.repetition,
-            block=one.trial.repetition,
+            repetition=recording.trial.repetition,
+            block=recording.trial.repetition,
             seed=1,
         )
-        for one in recordings
+        for recording in recordings
     )
     return Plan(study="made", trials=trials, estimates=Estimates(trial_s=1, total_s=6, disk_bytes=0))
 
@@ -45,13 +50,13 @@ def test_a_trial_on_a_slow_machine_is_measured_again_once(tmp_path: Path) -> Non
     assert trials_to_repeat(tmp_path, plan) == []
     found = read_study(tmp_path)
     assert len(of_plan(plan, found).recordings) == 7
-    assert unplanned_count(plan, [one.trial.trial_id for one in found.recordings]) == 0
+    assert unplanned_count(plan, [recording.trial.trial_id for recording in found.recordings]) == 0
 
 
 def test_runs_of_a_search_are_never_measured_again(tmp_path: Path) -> None:
     """What they found decided which run came next, and they are the answer of their search."""
     plan = kept(tmp_path, study())
-    searched = [one.model_copy(update={"search_id": "s", "search_role": "confirm"}) for one in plan.trials]
+    searched = [trial.model_copy(update={"search_id": "s", "search_role": "confirm"}) for trial in plan.trials]
     assert trials_to_repeat(tmp_path, plan.model_copy(update={"trials": tuple(searched)})) == []
 
 
@@ -63,7 +68,7 @@ def test_a_trial_on_a_disturbed_machine_is_measured_again(tmp_path: Path) -> Non
     """What its reference load shows is as around the others, and so is its share of the processors."""
     recordings = [disturbed_trial("a", number, [DISTURBED if number == 2 else QUIET] * 20) for number in range(4)]
     plan = kept(tmp_path, recordings)
-    assert [one.repeats for one in trials_to_repeat(tmp_path, plan)] == [recordings[2].trial.trial_id]
+    assert [trial.repeats for trial in trials_to_repeat(tmp_path, plan)] == [recordings[2].trial.trial_id]
 
 
 def test_a_trial_of_a_side_that_met_another_machine_is_measured_again(tmp_path: Path) -> None:
@@ -71,7 +76,7 @@ def test_a_trial_of_a_side_that_met_another_machine_is_measured_again(tmp_path: 
     few = [DISTURBED] * 2 + [QUIET] * 18
     recordings = [disturbed_trial("a", number, few if number == 1 else [QUIET] * 20) for number in range(4)]
     plan = kept(tmp_path, recordings)
-    assert [one.repeats for one in trials_to_repeat(tmp_path, plan)] == [recordings[1].trial.trial_id]
+    assert [trial.repeats for trial in trials_to_repeat(tmp_path, plan)] == [recordings[1].trial.trial_id]
 
 
 def test_where_all_trials_met_the_same_machine_none_is_measured_again(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def server(**keys: object) -> ServerSpec:
 
 
 def cpus(spec: ServerSpec) -> list[tuple[int, ...] | None]:
-    return [one.cpus for one in replica_placements(spec, MACHINE)]
+    return [placement.cpus for placement in replica_placements(spec, MACHINE)]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def cpus(spec: ServerSpec) -> list[tuple[int, ...] | None]:
 def test_chosen_cpus_are_nobody_elses(keys: dict[str, object], counts: list[int]) -> None:
     spec = server(**keys)
     (source,) = instance_placements(spec, 1, MACHINE)
-    found = [one or () for one in cpus(spec)]
+    found = [cpu or () for cpu in cpus(spec)]
     assert [len(one) for one in found] == counts
     every = [*(source.cpus or ()), *(cpu for one in found for cpu in one)]
     assert len(every) == len(set(every))

@@ -51,7 +51,7 @@ def test_devices_of_their_own_are_fine() -> None:
 
 def test_data_of_systems_that_are_compared() -> None:
     same = study('data_dir = "/proc/sys/kernel"', 'data_dir = "/proc/sys/vm"')
-    assert [one.paths for one in shared_devices(same, disks)] == [
+    assert [shared_device.paths for shared_device in shared_devices(same, disks)] == [
         ("data_dir /proc/sys/kernel", "data_dir /proc/sys/vm")
     ]
     assert shared_devices(study('data_dir = "/proc/sys/vm"', 'data_dir = "/proc/sys/vm"'), disks) == ()

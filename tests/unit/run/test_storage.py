@@ -61,10 +61,10 @@ def test_every_test_gives_figures_and_none_is_run_twice(place: Path, tmp_path: P
     assert mixed.read is not None
     assert mixed.write is not None
     assert mixed.read.count / (mixed.read.count + mixed.write.count) == pytest.approx(0.7, abs=0.1)
-    for one in record.measurements:
-        assert 0.5 < one.duration_s < 30
-        for figures in filter(None, (one.read, one.write)):
-            assert figures.per_s * one.block_bytes == pytest.approx(figures.bytes_per_s, rel=0.05)
+    for measurement in record.measurements:
+        assert 0.5 < measurement.duration_s < 30
+        for figures in filter(None, (measurement.read, measurement.write)):
+            assert figures.per_s * measurement.block_bytes == pytest.approx(figures.bytes_per_s, rel=0.05)
 
 
 def test_another_size_is_another_measurement(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,17 +82,19 @@ def test_what_was_measured_before_a_failure_is_kept(
     spec = spec_of(place, tests=["random-read", "commit"], queue_depths=[1, 2, 4])
     with pytest.raises(HostError, match="the disk is full"):
         measure_study([spec], tmp_path)
-    assert [one.queue_depth for one in read_storages(tmp_path)[0].measurements] == [1, 2]
+    assert [measurement.queue_depth for measurement in read_storages(tmp_path)[0].measurements] == [1, 2]
     ran.clear()
     pretend(monkeypatch)
     measure_study([spec], tmp_path)
-    assert [(one.test, one.queue_depth) for one in read_storages(tmp_path)[0].measurements] == list(steps_of(spec))
+    assert [
+        (measurement.test, measurement.queue_depth) for measurement in read_storages(tmp_path)[0].measurements
+    ] == list(steps_of(spec))
 
 
 def test_faults_before_anything_starts(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     faults = list(storages_faults([spec_of(place / "none"), spec_of(place, size="100000T")]))
-    assert [one.split(";")[0] for one in faults[:2]] == [
+    assert [fault.split(";")[0] for fault in faults[:2]] == [
         "fio is not installed, and storage is measured with it",
         f"storage: {place}/none is not a folder",
     ]

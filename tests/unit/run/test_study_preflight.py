@@ -56,9 +56,11 @@ def preflight(folder: Path, monkeypatch: pytest.MonkeyPatch, facts: Readiness, *
 
 
 def told(folder: Path) -> list[tuple[str | None, list[str]]]:
-    events = (one.event for one in read_events(folder / "events.jsonl"))
+    events = (event.event for event in read_events(folder / "events.jsonl"))
     return [
-        (event.system, [one.code for one in event.findings]) for event in events if isinstance(event, ReadinessJudged)
+        (event.system, [finding.code for finding in event.findings])
+        for event in events
+        if isinstance(event, ReadinessJudged)
     ]
 
 

@@ -46,18 +46,18 @@ def spec(text: str = TEXT) -> StudySpec:
 
 def test_each_system_is_searched_in_each_repetition_in_balanced_order() -> None:
     plan = build_plan(spec())
-    assert [one.repetition for one in plan.searches] == [0, 0, 1, 1]
-    first, second = [[one.system for one in plan.searches if one.repetition == number] for number in (0, 1)]
+    assert [search.repetition for search in plan.searches] == [0, 0, 1, 1]
+    first, second = [[search.system for search in plan.searches if search.repetition == number] for number in (0, 1)]
     assert first == second[::-1]
-    assert len({one.search_id for one in plan.searches}) == 4
+    assert len({search.search_id for search in plan.searches}) == 4
     assert plan.trials == ()
     assert plan.estimates.total_s > 4 * 60
 
 
 def test_another_objective_finds_the_same_recordings_and_another_duration_none() -> None:
-    ids = [one.search_id for one in build_plan(spec()).searches]
-    assert [one.search_id for one in build_plan(spec(TEXT.replace('"50ms"', '"20ms"'))).searches] == ids
-    assert not {one.search_id for one in build_plan(spec(TEXT.replace('"30s"', '"60s"'))).searches} & set(ids)
+    ids = [search.search_id for search in build_plan(spec()).searches]
+    assert [search.search_id for search in build_plan(spec(TEXT.replace('"50ms"', '"20ms"'))).searches] == ids
+    assert not {search.search_id for search in build_plan(spec(TEXT.replace('"30s"', '"60s"'))).searches} & set(ids)
 
 
 def test_a_trials_id_follows_from_its_rate_and_its_place_among_equal_runs() -> None:
@@ -135,7 +135,7 @@ def test_a_search_that_was_killed_goes_on_where_it_stopped(tmp_path: Path, monke
     ],
 )
 def test_faults_of_capacity_levels_are_told(levels: str, fault: str) -> None:
-    line = next(one for one in TEXT.splitlines() if one.startswith("levels"))
+    line = next(line for line in TEXT.splitlines() if line.startswith("levels"))
     with pytest.raises(Exception, match=fault):
         spec(TEXT.replace(line, f"levels = {levels}"))
 

@@ -117,7 +117,7 @@ def test_the_slower_system_decides_when_all_are_warm() -> None:
     assert sides[1].warnings == []
     count, sides = warmed(section(warm_up_limit="15s"), [100.0], rising)
     assert count == 30
-    assert [[one.code for one in side.warnings] for side in sides] == [[], ["not-warm-at-limit"]]
+    assert [[warning.code for warning in side.warnings] for side in sides] == [[], ["not-warm-at-limit"]]
 
 
 class Switch:

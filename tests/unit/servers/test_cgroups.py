@@ -150,9 +150,9 @@ def test_groups_of_others_are_never_touched(tmp_path: Path) -> None:
     others = [tmp_path / "cgroup/x-abc123", tmp_path / "cgroup/plimsoll/other"]
     for folder in (directory, *others):
         folder.mkdir(parents=True)
-    note_groups(directory, [str(one) for one in others])
+    note_groups(directory, [str(other) for other in others])
     remove_groups(directory)
-    assert all(one.is_dir() for one in others)
+    assert all(other.is_dir() for other in others)
 
 
 def test_what_is_in_effect_is_the_tightest_limit_on_the_way_up(tmp_path: Path) -> None:

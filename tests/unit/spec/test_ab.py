@@ -43,7 +43,7 @@ def spec_of(sides: tuple[Side, ...], limit_s: float = 120.0, **login: str) -> St
     ],
 )  # fmt: skip
 def test_sides_are_named_by_what_differs(settings: Settings, servers: list[str], names: list[str]) -> None:
-    assert [one.name for one in sides_of(settings, servers, [])] == names
+    assert [side.name for side in sides_of(settings, servers, [])] == names
 
 
 def test_what_is_given_once_holds_for_all_sides() -> None:

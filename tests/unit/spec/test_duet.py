@@ -54,13 +54,13 @@ def test_a_duet_has_turns_and_rounds_and_their_defaults() -> None:
 def test_what_cannot_be_a_duet_is_refused_with_its_cure(changes: dict[str, str], fault: str) -> None:
     with pytest.raises(SpecError) as refused:
         parsed(**changes)
-    assert [one for one in refused.value.lines if one.startswith(fault)], refused.value.lines
+    assert [line for line in refused.value.lines if line.startswith(fault)], refused.value.lines
 
 
 def test_keys_of_a_duet_belong_to_no_other_study() -> None:
     with pytest.raises(SpecError) as refused:
         parse_study(f'[study]\nname = "s"\nlevels = {{ connections = [4] }}\nturn = "1s"\nrounds = 3\n{WORKLOAD}{TWO}')
-    assert [one.split(":")[0] for one in refused.value.lines] == ["study.turn", "study.rounds"]
+    assert [line.split(":")[0] for line in refused.value.lines] == ["study.turn", "study.rounds"]
 
 
 def test_capacities_are_compared_in_one_round_of_ramps() -> None:

@@ -27,17 +27,17 @@ WRITES = ["index_updates", "non_index_updates", "deletes"]
     ],
 )
 def test_statements_of_an_oltp_workload(workload: WorkloadSpec, names: list[str]) -> None:
-    assert [one.name for one in shipped_statements(workload)] == names
+    assert [statement.name for statement in shipped_statements(workload)] == names
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "oltp_0.4_sp"])
 def test_every_kind_can_be_asked(kind: str) -> None:
     workload = WorkloadSpec(name="w", kind=kind)  # type: ignore[arg-type]
-    assert all("sbtest" in one.sql and "?" not in one.sql for one in shipped_statements(workload))
+    assert all("sbtest" in statement.sql and "?" not in statement.sql for statement in shipped_statements(workload))
 
 
 def test_tpcc_is_asked_about_a_warehouse_that_it_has() -> None:
-    assert all("= 7" in one.sql for one in shipped_statements(TpccSpec(first_warehouse=7, warehouses=1)))
+    assert all("= 7" in statement.sql for statement in shipped_statements(TpccSpec(first_warehouse=7, warehouses=1)))
 
 
 @pytest.mark.parametrize("name", shipped())

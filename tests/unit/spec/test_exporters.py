@@ -32,7 +32,9 @@ def test_a_url_is_enough_and_a_table_says_more() -> None:
 
 def test_they_are_no_part_of_a_trials_id() -> None:
     with_one = build_plan(parse_study(STUDY + 'exporters = ["http://db1:9100/metrics"]'))
-    assert [one.trial_id for one in with_one.trials] == [one.trial_id for one in build_plan(parse_study(STUDY)).trials]
+    assert [trial.trial_id for trial in with_one.trials] == [
+        trial.trial_id for trial in build_plan(parse_study(STUDY)).trials
+    ]
 
 
 @pytest.mark.parametrize(

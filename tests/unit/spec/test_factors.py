@@ -48,7 +48,7 @@ def test_three_lines_make_four_systems_that_say_their_factors() -> None:
         "MariaDB, innodb_thread_concurrency 64, profile bare",
     ]
     servers = [system.server for system in spec.system]
-    assert [(one.options, one.profile) for one in servers if one] == [
+    assert [(server.options, server.profile) for server in servers if server] == [
         ({"sync_binlog": 1, "innodb_thread_concurrency": threads}, profile)
         for threads in (0, 64)
         for profile in ("production", "bare")
@@ -205,7 +205,7 @@ def test_what_is_wrong_with_factors_is_told(factors: list[str], expected: list[s
 def test_faults_of_factors_and_of_the_rest_are_told_together() -> None:
     with pytest.raises(SpecError) as caught:
         parse_study(STUDY.replace('"10s"', "10") + "[factors]\nserver.options.x = [0]\n" + BASE)
-    assert [one.split(":")[0] for one in caught.value.lines] == ["factors.server.options.x", "study.duration"]
+    assert [line.split(":")[0] for line in caught.value.lines] == ["factors.server.options.x", "study.duration"]
 
 
 def test_users_cannot_write_what_the_matrix_says_of_a_system() -> None:
@@ -239,8 +239,8 @@ def test_systems_that_are_written_out_have_the_ids_that_a_matrix_gives_them() ->
     )
     base = BASE.replace(", options = { sync_binlog = 1 }", "")
     by_hand, by_matrix = parse_study(STUDY + named), spec_of("server.options.sync_binlog = [0, 1]", base=base)
-    assert [one.trial_id for one in build_plan(by_hand).trials] == [
-        one.trial_id for one in build_plan(by_matrix).trials
+    assert [trial.trial_id for trial in build_plan(by_hand).trials] == [
+        trial.trial_id for trial in build_plan(by_matrix).trials
     ]
 
 

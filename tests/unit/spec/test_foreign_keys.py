@@ -68,7 +68,7 @@ def test_the_engine_gets_keys_with_the_columns_that_they_refer_to() -> None:
         {"name": "fk_customers_1", "columns": ["friend"], "table": "customers", "references": ["id"],
          "on_delete": "set_null"}
     ]  # fmt: skip
-    assert [(one["name"], one["references"], one["on_delete"]) for one in orders["foreign_keys"]] == [
+    assert [(order["name"], order["references"], order["on_delete"]) for order in orders["foreign_keys"]] == [
         ("fk_orders_1", ["id"], "cascade"),
         ("fk_orders_2", ["email"], "restrict"),
     ]

@@ -78,7 +78,7 @@ def test_a_reset_by_hook_needs_one() -> None:
     assert found == [
         'system[0].reset: "hook" needs a command that puts the data back: add hooks.reset, or say another reset'
     ]
-    assert any("is for targets" in one for one in faults_of(text('reset = "hook"', MANAGED)))
+    assert any("is for targets" in fault for fault in faults_of(text('reset = "hook"', MANAGED)))
 
 
 MANAGED = '[[system]]\nname = "m"\nserver = { managed = "mariadb" }\n'
@@ -120,10 +120,10 @@ def test_what_several_environments_cannot_be_combined_with() -> None:
     hand = text('switch = "hand"', *PAIR)
     assert "study.repetitions" in faults_of(hand.replace("repetitions = 4", 'repetitions = "auto"'))[0]
     capacity = hand.replace("connections = [1]", 'connections = [1], capacity = { response_p99 = "20ms" }')
-    assert any(one.startswith("study.levels.capacity") for one in faults_of(capacity))
-    assert any(one.startswith("factors:") for one in faults_of(hand + "[factors]\nparameters.x = [1, 2]\n"))
+    assert any(fault.startswith("study.levels.capacity") for fault in faults_of(capacity))
+    assert any(fault.startswith("factors:") for fault in faults_of(hand + "[factors]\nparameters.x = [1, 2]\n"))
     checked = hand + '[environment.gone]\ncheck = "x"\n'
-    assert any(one.startswith("environment.gone: no system is measured in it") for one in faults_of(checked))
+    assert any(fault.startswith("environment.gone: no system is measured in it") for fault in faults_of(checked))
 
 
 def test_blocks_are_never_more_than_repetitions_unless_somebody_says_so() -> None:

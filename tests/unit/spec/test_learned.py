@@ -51,4 +51,4 @@ def test_it_changes_nothing_of_what_runs() -> None:
 def test_faults_have_their_place(was: str, written: str, fault: str) -> None:
     with pytest.raises(SpecError) as found:
         parse_workload(text().replace(was, written))
-    assert any(one.startswith(fault) for one in found.value.lines), found.value.lines
+    assert any(line.startswith(fault) for line in found.value.lines), found.value.lines

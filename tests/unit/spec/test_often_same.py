@@ -84,4 +84,4 @@ def test_what_makes_no_sense_is_told(old: str, new: str, fault: str | None) -> N
         return
     with pytest.raises(SpecError) as error:
         parse_workload(FILE.replace(old, new))
-    assert any(one.startswith(fault) for one in error.value.lines), error.value.lines
+    assert any(line.startswith(fault) for line in error.value.lines), error.value.lines

@@ -101,7 +101,7 @@ def test_contradictions_have_a_cure(change: tuple[str, str], expected: str) -> N
 
 def test_levels_may_be_rates_over_one_number_of_connections() -> None:
     levels = parse_study(GOOD.replace("[1, 2]", "[64], rate_tps = [500, 12.5]")).study.levels
-    assert [(one.connections, one.rate_tps) for one in levels.levels] == [(64, 500.0), (64, 12.5)]
+    assert [(level.connections, level.rate_tps) for level in levels.levels] == [(64, 500.0), (64, 12.5)]
 
 
 def test_users_who_think_are_not_driven_at_a_rate() -> None:

@@ -41,7 +41,7 @@ values.x = { generate = "integer", from = 1, to = 5 }
 
 
 def study(*workloads: str) -> str:
-    return STUDY.format(workloads="\n".join(f"[[workload]]\n{one}" for one in workloads))
+    return STUDY.format(workloads="\n".join(f"[[workload]]\n{workload}" for workload in workloads))
 
 
 def written(folder: Path, *workloads: str, own: str = OWN) -> StudySpec:
@@ -62,7 +62,7 @@ def test_a_path_counts_from_the_study_file_and_shipped_files_have_names(tmp_path
     assert isinstance(own, StatementsSpec)
     assert (own.text, own.rows_count, own.writes, own.changes_row_count) == (OWN, 7, False, False)
     assert (cache.rows_count, cache.writes, cache.changes_row_count) == (9, True, True)
-    assert [one.name for one in data_sets(spec.workload)] == ["a", "b", "c"]
+    assert [data_set.name for data_set in data_sets(spec.workload)] == ["a", "b", "c"]
     assert data_bytes(spec) == (7 + 9 + 5) * 250
 
 

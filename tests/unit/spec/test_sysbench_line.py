@@ -165,4 +165,4 @@ def test_options_of_a_script_are_kept_without_passwords_and_those_of_the_run() -
 def test_the_environments_password_counts_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MYSQL_PWD", "geheim")
     passwords = [line(text).targets()[0].password for text in ("cpu run", "cpu --mysql-password=other run")]
-    assert [one and one.get_secret_value() for one in passwords] == ["geheim", "other"]
+    assert [password and password.get_secret_value() for password in passwords] == ["geheim", "other"]

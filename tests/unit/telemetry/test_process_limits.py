@@ -80,10 +80,10 @@ def test_how_much_of_a_quota_is_used(tmp_path: Path) -> None:
     usage.write_text("1000000000\n")
     (usage.parent / "cpu.cfs_period_us").write_text("200000\n")
     samplers = [CgroupSampler(7, tmp_path / name / "proc", tmp_path / name / "cgroup") for name in ("2", "1")]
-    assert [one.sample(1.0) for one in samplers] == [[], []]
+    assert [sampler.sample(1.0) for sampler in samplers] == [[], []]
     groups(tmp_path / "2", 2, nr_periods=0, usage_usec=1_900_000)
     usage.write_text("1225000000\n")
-    assert [named(one.sample(3.0))["server_quota_used_ratio"] for one in samplers] == pytest.approx([0.9, 0.45])
+    assert [named(sampler.sample(3.0))["server_quota_used_ratio"] for sampler in samplers] == pytest.approx([0.9, 0.45])
 
 
 def test_without_a_quota_nothing_is_looked_at(tmp_path: Path) -> None:

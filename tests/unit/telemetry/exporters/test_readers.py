@@ -64,7 +64,7 @@ node_uname_info{{nodename="db1",release="6"}} 1
 
 def named(samples: list[Sample] | None, source: str) -> dict[str, float]:
     assert samples is not None
-    return {one.metric: one.value for one in samples if one.source == source}
+    return {sample.metric: sample.value for sample in samples if sample.source == source}
 
 
 def test_a_host() -> None:

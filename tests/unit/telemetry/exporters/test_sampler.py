@@ -101,4 +101,4 @@ def test_exporters_of_a_server_on_this_machine_are_not_asked() -> None:
     placed = placed_exporters([here, elsewhere, unknown], known)
     assert [(one.host, one.instance) for one in placed] == [("db1", "b/0"), ("", "c/0")]
     facts = exporter_facts([here, elsewhere, unknown], placed)
-    assert [(one.instance, one.unused) for one in facts] == [("b/0", None), ("c/0", None), ("a/0", ON_THIS_MACHINE)]
+    assert [(fact.instance, fact.unused) for fact in facts] == [("b/0", None), ("c/0", None), ("a/0", ON_THIS_MACHINE)]
