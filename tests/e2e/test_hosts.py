@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.errors import HostError, SpecError
-from plimsoll.hosts.host import Host, Wanted
+from plimsoll.hosts.host import Host, WatchRequest
 from plimsoll.hosts.local import LocalHost
 from plimsoll.hosts.ssh import SshHost
 from plimsoll.servers.control import connect
@@ -95,7 +95,7 @@ def test_a_server_is_started_watched_copied_and_removed(host: Host, flavour: str
         name="one/0", target=server.target, is_here=True, pid=server.pid, data_dir=server.data_dir
     )
     collecting = host.collect(
-        Wanted(instances=[watched], driver="driver", interval_s=0.2, saw=lambda *told: seen.append(told))
+        WatchRequest(instances=[watched], driver="driver", interval_s=0.2, saw=lambda *told: seen.append(told))
     )
     with connect(server.target) as control:
         control.rows("DROP TABLE t")
@@ -167,7 +167,7 @@ def test_a_clock_that_is_wrong_changes_no_time(db2: ssh_hosts.SshHost, tmp_path:
     host = SshHost("db2", python=str(python))
     clock = host.clock()
     assert abs(clock.ahead_s - 300) <= clock.error_s + 0.01
-    collecting = host.collect(Wanted(instances=[], driver="driver", interval_s=0.2))
+    collecting = host.collect(WatchRequest(instances=[], driver="driver", interval_s=0.2))
     began_s, times = time.time(), list[float]()
     assert until(lambda: times.extend(collecting.take()["unix_s"]) or len(times) > 0)
     collecting.stop()

@@ -14,7 +14,7 @@ from plimsoll.run.spool import Spool
 from plimsoll.run.status import RunState, study_status
 from plimsoll.run.study import run_study
 from plimsoll.run.trial import TrialRunner
-from plimsoll.run.trial_progress import Progressing, TrialTask
+from plimsoll.run.trial_progress import TrialProgress, TrialTask
 from plimsoll.spec.study import parse_study
 
 pytestmark = pytest.mark.e2e
@@ -43,7 +43,7 @@ server = { managed = "mariadb", profile = "bare", buffer_pool = "64M" }
 def test_a_study_goes_on_with_its_next_search_and_says_why_one_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def verify(_self: TrialRunner, task: TrialTask, _progressing: Progressing, _spool: Spool) -> None:
+    def verify(_self: TrialRunner, task: TrialTask, _progressing: TrialProgress, _spool: Spool) -> None:
         if task.planned.rate_tps is not None:
             raise InvalidTrialError("after the load, W_YTD is not the sum of D_YTD")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from plimsoll.analyse.findings.catalogue import placed_warnings
 from plimsoll.analyse.findings.client import ClientOnServerHost
 from plimsoll.analyse.findings.doubts import Evidence, Place, PlacedWarning
-from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.findings.finding_model import Finding, make_finding
 from plimsoll.analyse.findings.missing import MissingTrial
 from plimsoll.analyse.findings.options import FastFlush
 from plimsoll.analyse.model import (
@@ -156,7 +156,7 @@ def measured_analysis() -> Analysis:
         plimsoll_version="0.1.0",
         study="demo",
         answer=measured_answer(),
-        limits=(found("client-on-server-host"), found("short-windows", window_s_max=6.0)),
+        limits=(make_finding("client-on-server-host"), make_finding("short-windows", window_s_max=6.0)),
         systems=tuple(
             SystemSummary(
                 name=name,
@@ -207,7 +207,7 @@ def measured_analysis() -> Analysis:
 
 def measured_answer() -> tuple[Finding, ...]:
     """Two peaks, a comparison and a pool."""
-    comparison = found(
+    comparison = make_finding(
         "comparison",
         system="relaxed",
         workload="read-only",
@@ -218,7 +218,7 @@ def measured_answer() -> tuple[Finding, ...]:
         differing=(),
         one_sided=(),
     )
-    pool = found("pool", system="relaxed", workload="read-write", connections=16)
+    pool = make_finding("pool", system="relaxed", workload="read-write", connections=16)
     return (peak_of("relaxed", "most"), peak_of("durable", "next"), comparison, pool)
 
 
@@ -226,7 +226,7 @@ def peak_of(system: str, standing: str) -> Finding:
     """What is said of the peak of a system under read-write."""
     peak = measured_curve(system, "read-write").peak
     assert peak is not None
-    return found(
+    return make_finding(
         "peak",
         system=system,
         workload="read-write",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from plimsoll.analyse.findings.catalogue import placed_warnings
 from plimsoll.analyse.findings.curves import Single
 from plimsoll.analyse.findings.doubts import Place
-from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.findings.finding_model import Finding, make_finding
 from plimsoll.analyse.model import Analysis, SystemSummary, Unknown, WorkloadSummary
 from plimsoll.analyse.study.cell_model import Cell, CpuShares, Estimate
 from plimsoll.analyse.study.curve_model import Curve, Peak, PoolAdvice, PoolReason
@@ -50,9 +50,9 @@ def imported_analysis() -> Analysis:
         study="hp-proliant-2008",
         answer=(
             _peak(next(curve for curve in curves if curve.system == f"BL480c, {SAN}" and curve.workload == READ_WRITE)),
-            found("pool-per-core", workload=READ_WRITE, per_core=1.0, is_advice=False),
+            make_finding("pool-per-core", workload=READ_WRITE, per_core=1.0, is_advice=False),
         ),
-        limits=(found("no-intervals", cells_count=128, all_count=128),),
+        limits=(make_finding("no-intervals", cells_count=128, all_count=128),),
         systems=systems,
         workloads=(WorkloadSummary(name=READ_WRITE), WorkloadSummary(name=READ_ONLY)),
         curves=tuple(curves),
@@ -77,7 +77,7 @@ def per_minute_analysis() -> Analysis:
         plimsoll_version="0.1.0",
         study="sun-t5240-2009",
         answer=(_peak(curve),),
-        limits=(found("no-intervals", cells_count=4, all_count=4),),
+        limits=(make_finding("no-intervals", cells_count=4, all_count=4),),
         systems=(SystemSummary(name="T5240 one instance", cores=16, origin="imported-table"),),
         workloads=(WorkloadSummary(name="TPC-C-derived", rate_unit="tpm"),),
         curves=(curve,),
@@ -126,7 +126,7 @@ def _curve(system: str, workload: str, cells: tuple[Cell, ...], cores: int) -> C
 
 def _peak(curve: Curve) -> Finding:
     assert curve.peak is not None
-    return found(
+    return make_finding(
         "peak",
         system=curve.system,
         workload=curve.workload,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.explain.scalability import Judged, judge, steps_beyond_noise
+from plimsoll.analyse.explain.scalability import CurveFits, judge, steps_beyond_noise
 from plimsoll.analyse.explain.scaling_model import ScalingVerdict
 from plimsoll.stats.scaling_laws import Law, fit, levels_of, log_law, misfit_probability, peak_connections
 from support.endure import in_endure
@@ -33,7 +33,7 @@ def study(random: np.random.Generator, log_tps: np.ndarray, noise: float, *, blo
 
 def judged(
     shape: tuple[float, float], world: tuple[float, float], noise: float, studies: int = STUDIES
-) -> list[Judged]:
+) -> list[CurveFits]:
     random = np.random.default_rng(5)
     truth = 7 + log_law(CONNECTIONS, np.array([shape]))[0]
     tables = (study(random, truth, noise, block=world[0], minute=world[1]) for _ in range(studies))

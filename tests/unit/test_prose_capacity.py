@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.findings.finding_model import found
+from plimsoll.analyse.findings.finding_model import make_finding
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.prose.capacity import capacity_answer_sentence, capacity_sentences
@@ -65,8 +65,8 @@ def test_what_a_disturbed_search_found_is_no_capacity() -> None:
     met = Disturbance(
         watched_s=30, slow_ratio=0.5, slowness=1.5, wait_ms=4.0, best_wait_ms=1.0, from_unix_s=0.0, to_unix_s=86_400.0
     )
-    found = Capacity(capacity_tps=1000.0, low=940.0, objective=OBJECTIVE, runs=(run(1000.0, RunVerdict.HOLDS),))
-    first, second, *_ = capacity_sentences(found, (), met)
+    make_finding = Capacity(capacity_tps=1000.0, low=940.0, objective=OBJECTIVE, runs=(run(1000.0, RunVerdict.HOLDS),))
+    first, second, *_ = capacity_sentences(make_finding, (), met)
     assert first == (
         "Disturbed: the search ran while the machine was 1.50 times as slow as at its best: over 10 % slower in 50.0 %"
         " of the seconds, between 1970-01-01 00:00:00 and 1970-01-02 00:00:00 UTC; threads waited 4.00 ms per"
@@ -91,15 +91,15 @@ def test_without_a_rate_that_holds_the_advice_is_by_what_was_seen() -> None:
 @pytest.mark.parametrize("held", [(), (run(1.0, RunVerdict.HOLDS),)])
 def test_a_disturbed_machine_is_named_before_the_objective(held: tuple[CapacityRun, ...]) -> None:
     runs = (run(50.0, RunVerdict.DOES_NOT_HOLD, 0.9), run(1.0, RunVerdict.DOES_NOT_HOLD, 0.5), *held)
-    found = Capacity.model_validate({"objective": OBJECTIVE, "runs": runs})
+    make_finding = Capacity.model_validate({"objective": OBJECTIVE, "runs": runs})
     codes = ("host-busy-elsewhere", "machine-slower", "client-on-server-host", "not-durable")
     warnings = [TrialWarning(code=code, evidence="e", advice="a") for code in codes]
-    *_, advice = capacity_sentences(found, warnings)
+    *_, advice = capacity_sentences(make_finding, warnings)
     assert advice == (
         "The measurement was disturbed (host-busy-elsewhere, machine-slower; see the warnings). So this says nothing"
         " about the objective: remove the cause and search again."
     )
-    *_, undisturbed = capacity_sentences(found, warnings[2:])
+    *_, undisturbed = capacity_sentences(make_finding, warnings[2:])
     assert "disturbed" not in undisturbed
 
 
@@ -111,7 +111,7 @@ def test_a_disturbed_machine_is_named_before_the_objective(held: tuple[CapacityR
     ],
 )
 def test_the_interval_of_one_search_is_said(high: float | None, limit: str) -> None:
-    finding = found(
+    finding = make_finding(
         "capacity",
         system="a",
         workload="w",
@@ -128,7 +128,7 @@ def test_the_interval_of_one_search_is_said(high: float | None, limit: str) -> N
 
 
 def test_searches_that_stopped_and_that_were_interrupted_are_told_apart() -> None:
-    finding = found(
+    finding = make_finding(
         "capacity",
         system="a",
         workload="w",

@@ -34,7 +34,7 @@ from plimsoll.analyse.findings.curves import (
     deciding_trials,
 )
 from plimsoll.analyse.findings.doubts import Doubt, PlacedWarning
-from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.findings.finding_model import Finding, make_finding
 from plimsoll.analyse.findings.limits import disturbance_answer, fitted_limits, limits
 from plimsoll.analyse.findings.missing import MissingTrial, PlannedLike, missing_trial, never_ran, preliminary
 from plimsoll.analyse.findings.repetitions import check_weather
@@ -273,7 +273,7 @@ def _concluded(
     yield from cost_answer(costs)
     yield from durability_answer(figures.systems, figures.workloads)
     if not figures.trials:
-        yield found("nothing-completed")
+        yield make_finding("nothing-completed")
 
 
 def _shown(trials: Sequence[TrialSummary], deciding: Collection[str]) -> list[TrialSummary]:
@@ -288,7 +288,7 @@ def _stalls(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
         if stalled:
             worst = max(stalled, key=lambda trial: trial.quiet.stalled_ratio)
             seen = stall_of(worst)
-            yield found(
+            yield make_finding(
                 "stalled",
                 system=worst.trial.system.name,
                 workload=workload,

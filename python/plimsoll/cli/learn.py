@@ -27,7 +27,7 @@ from plimsoll.cli.streams import say_connecting, say_first
 if TYPE_CHECKING:
     from plimsoll.guide.html import Page
     from plimsoll.learn.fidelity_model import Fidelity
-    from plimsoll.learn.learned_load import Learned
+    from plimsoll.learn.learned_load import LearnedLoad
     from plimsoll.learn.report_model import DigestReport, LogReport, SourceFacts
     from plimsoll.run.fidelity import Check
     from plimsoll.run.learned_folder import LearnedFolder
@@ -279,7 +279,7 @@ def _learned(
     keep_names: bool,
     prepared: bool | None,
     refuse_damage: Callable[[Sequence[SourceFacts]], None],
-) -> Learned:
+) -> LearnedLoad:
     from plimsoll.cli.progress import read_with_progress
     from plimsoll.errors import DamagedInputError, SpecError
     from plimsoll.guide.files import write_texts
@@ -309,7 +309,7 @@ def _refuse(report: LogReport, refuse_damage: Callable[[Sequence[SourceFacts]], 
     refuse_damage(report.sources)
 
 
-def _write(learned: Learned, to: Path) -> None:
+def _write(learned: LearnedLoad, to: Path) -> None:
     from plimsoll.cli.streams import show
     from plimsoll.guide.files import write_texts
     from plimsoll.guide.html import page_terminal

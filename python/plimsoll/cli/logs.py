@@ -45,7 +45,7 @@ class _Plain(logging.Formatter):
         return "\n    ".join(printable(line) for line in (first, *more))
 
 
-class _Shown(logging.Handler):
+class _TerminalHandler(logging.Handler):
     """Standard error as it is at that time: while a bar is drawn, lines go above it."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -64,7 +64,7 @@ def begin_logging(verbosity: int, file: Path | None) -> None:
         HostError: The file cannot be written.
     """
     logging.raiseExceptions = False  # a full disk loses messages and ends no command
-    shown = _Shown()
+    shown = _TerminalHandler()
     shown.setLevel(_LEVELS[min(verbosity, len(_LEVELS) - 1)])
     shown.setFormatter(_Plain("plimsoll: %(message)s"))
     root = logging.getLogger("plimsoll")

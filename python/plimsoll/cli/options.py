@@ -433,11 +433,11 @@ class Login:
             SpecError: The URL or an option is wrong, or there is no password where it should be.
         """
         from plimsoll.errors import SpecError
-        from plimsoll.spec.target import parse_target, said_of, with_secrets
+        from plimsoll.spec.target import parse_target, tls_texts, with_secrets
 
         target = parse_target(url)
         try:
-            target = target.with_tls(said_of(self._encryption))
+            target = target.with_tls(tls_texts(self._encryption))
         except SpecError as error:
             raise SpecError(*(_as_option(fault) for fault in error.faults)) from None
         return with_secrets(

@@ -23,7 +23,7 @@ from plimsoll.errors import PlimsollError, RecordError
 from plimsoll.plan.capacity import Step
 from plimsoll.prose.capacity import bracket_words, run_words, step_words
 from plimsoll.run.capacity_search import Searched
-from plimsoll.run.capacity_target import Told
+from plimsoll.run.capacity_target import SearchListeners
 from plimsoll.run.rows import response_ms_p99
 from plimsoll.run.status import how_far, study_status
 from plimsoll.run.study import run_study
@@ -161,7 +161,7 @@ def _tell_how_far(folder: Path) -> None:
 class SearchDisplay:
     """Lines for a person; the seconds of a run only on a terminal, in one line that is written over."""
 
-    def __init__(self, listeners: Told) -> None:
+    def __init__(self, listeners: SearchListeners) -> None:
         self.told = listeners
 
     def ends(self, text: str) -> None:
@@ -205,7 +205,7 @@ def searching() -> Iterator[SearchDisplay]:
     """A display for the time that a search runs."""
     with load_progress() as loading:
         yield SearchDisplay(
-            Told(
+            SearchListeners(
                 begins=_begins,
                 step=_step,
                 interval=show_interval,

@@ -60,7 +60,7 @@ def storage(
     from plimsoll.errors import SpecError
     from plimsoll.guide.storage import storage_table
     from plimsoll.guide.terminal_table import show_table
-    from plimsoll.run.events import told
+    from plimsoll.run.events import storage_measured
     from plimsoll.run.storage import measured
     from plimsoll.spec.fields import faults_of
     from plimsoll.spec.storage import StorageSpec
@@ -80,7 +80,7 @@ def storage(
     record = None
     for record in measured(spec):
         if sys.stderr.isatty():
-            typer.echo(measured_line(told(record, record.measurements[-1])), err=True)
+            typer.echo(measured_line(storage_measured(record, record.measurements[-1])), err=True)
     assert record is not None, "each storage has a test"
     if as_json:
         typer.echo(record.model_dump_json(indent=2))

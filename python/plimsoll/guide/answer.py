@@ -19,7 +19,7 @@ from plimsoll.analyse.study.curve_model import Curve, PoolReason
 from plimsoll.analyse.study.throughput import REPETITIONS_NEEDED
 from plimsoll.guide.comparisons import comparison_sentence, peaks_words
 from plimsoll.guide.effects import effects_answer_sentence
-from plimsoll.guide.words import Said, advice_of
+from plimsoll.guide.words import FindingContext, advice_of
 from plimsoll.prose.capacity import (
     capacities_compared_sentence,
     capacity_answer_sentence,
@@ -38,7 +38,7 @@ _FIGURES = frozenset(("peak", "sustained-rate", "within-objective", "capacity"))
 
 def answer_sentence(finding: Finding, analysis: Analysis) -> str:
     """A finding of the answer as one or more sentences."""
-    text = ANSWER[finding.code](Said(finding, analysis))
+    text = ANSWER[finding.code](FindingContext(finding, analysis))
     if finding.code not in _FIGURES or finding.grade is not Grade.INDICATED:
         return text
     first, stop, rest = text.partition(". ")
@@ -50,7 +50,7 @@ def limit_sentence(finding: Finding) -> str:
     return LIMITS[finding.code](finding.known)
 
 
-def _incomplete(context: Said) -> str:
+def _incomplete(context: FindingContext) -> str:
     figures = context.figures
     names = [*figures["systems"], *(f"{system} under {workload}" for system, workload in figures["system_workloads"])]
     unmeasured = f" Nothing was measured for {listed(names)}." if names else ""
@@ -58,7 +58,7 @@ def _incomplete(context: Said) -> str:
     return f"This study is not complete: {ran:,} of {planned:,} planned trials have run.{unmeasured}"
 
 
-def _lag_grows(context: Said) -> str:
+def _lag_grows(context: FindingContext) -> str:
     places = [
         f"{replicas} under {workload} from {level} on" for _, workload, level, replicas in context.figures["places"]
     ]
@@ -67,7 +67,7 @@ def _lag_grows(context: Said) -> str:
     )
 
 
-def _stalled(context: Said) -> str:
+def _stalled(context: FindingContext) -> str:
     finding, figures = context.finding, context.figures
     seen = Stalled(**{field.name: figures[field.name] for field in fields(Stalled)})
     place = f"{finding.system} at {_level(finding).label(context.unit)} (repetition {figures['repetition'] + 1})"
@@ -82,7 +82,7 @@ def _level(finding: Finding) -> Level:
     return finding.level
 
 
-def _peak(context: Said) -> str:
+def _peak(context: FindingContext) -> str:
     finding, figures = context.finding, context.figures
     cell = context.curve(finding.system or "", finding.workload).peak_cell
     grows = cell is not None and bool(cell.growing_replicas)
@@ -110,7 +110,7 @@ def _times(cell: Cell) -> str:
     return "; response times are unknown"
 
 
-def _sustained_rate(context: Said) -> str:
+def _sustained_rate(context: FindingContext) -> str:
     finding, figures = context.finding, context.figures
     beyond = _fell_behind(context)
     curve = next(curve for curve in context.analysis.curves if _is_of(curve, finding) and curve.kind.is_at_rate)
@@ -128,7 +128,7 @@ def _is_of(curve: Curve, finding: Finding) -> bool:
     return (curve.system, curve.workload) == (finding.system, finding.workload)
 
 
-def _fell_behind(context: Said) -> str:
+def _fell_behind(context: FindingContext) -> str:
     figures, unit = context.figures, context.unit
     level: Level | None = figures["next_level"]
     if level is None:
@@ -139,7 +139,7 @@ def _fell_behind(context: Said) -> str:
     return f"of {level.figure(unit)} {unit} it completed {done}{lost}"
 
 
-def _within_objective(context: Said) -> str:
+def _within_objective(context: FindingContext) -> str:
     finding, figures = context.finding, context.figures
     start = (
         f"{finding.workload}: with p99 response time within {format_ms(figures['objective_ms_p99'])}, {finding.system}"
@@ -158,7 +158,7 @@ def _within_objective(context: Said) -> str:
     return f"{start} completes {rate} at {level.label()}{beyond}{lost}."
 
 
-def _objective_missed(context: Said) -> str:
+def _objective_missed(context: FindingContext) -> str:
     finding, figures = context.finding, context.figures
     who = "neither system" if figures["systems_count"] == 2 else f"none of the {figures['systems_count']} systems"
     nearest = ""
@@ -169,7 +169,7 @@ def _objective_missed(context: Said) -> str:
     return f"{finding.workload}: {who} keeps p99 response time within {within} at any level that was measured{nearest}."
 
 
-def _side_by_side(context: Said) -> str:
+def _side_by_side(context: FindingContext) -> str:
     finding, figures = context.finding, context.figures
     times = [
         f"{'at least ' if system in figures['lower_bounds'] else ''}{format_ms(p99_ms)} on {system}"
@@ -179,7 +179,7 @@ def _side_by_side(context: Said) -> str:
     return f"{finding.workload}: at {rate}, which all systems sustain, p99 response time is {listed(times)}."
 
 
-def _other_peaks(context: Said) -> str:
+def _other_peaks(context: FindingContext) -> str:
     finding, figures = context.finding, context.figures
     low, high = (format_percent(figures[name]) for name in ("lowest_ratio", "highest_ratio"))
     tied = listed(figures["undecided"])
@@ -190,7 +190,7 @@ def _other_peaks(context: Said) -> str:
     )
 
 
-def _across_workloads(context: Said) -> str:
+def _across_workloads(context: FindingContext) -> str:
     finding, figures = context.finding, context.figures
     factors = factor_words(figures["differing"], figures["one_sided"])
     return (
@@ -199,13 +199,13 @@ def _across_workloads(context: Said) -> str:
     )
 
 
-def _pool(context: Said) -> str:
+def _pool(context: FindingContext) -> str:
     finding = context.finding
     curve = context.curve(str(finding.system), finding.workload)
     return f"{finding.workload}: connection pool for {finding.system}: {pool_sentence(curve)}."
 
 
-def _pool_per_core(context: Said) -> str:
+def _pool_per_core(context: FindingContext) -> str:
     per_core = context.figures["per_core"]
     words = {
         1: "cores (one connection for each processor core)",
@@ -224,7 +224,7 @@ def _pool_per_core(context: Said) -> str:
     )
 
 
-def _durability(context: Said) -> str:
+def _durability(context: FindingContext) -> str:
     """Systems by class of durability, the durable ones first."""
     known = {system.name: system.durability for system in context.analysis.systems if system.durability is not None}
     classes: dict[str, list[str]] = {}
@@ -241,7 +241,7 @@ def _durability(context: Said) -> str:
     )
 
 
-ANSWER: Mapping[str, Callable[[Said], str]] = {
+ANSWER: Mapping[str, Callable[[FindingContext], str]] = {
     "disturbed": lambda context: disturbance_sentence(context.figures, context.finding.workload or ""),
     "incomplete": _incomplete,
     "lag-grows": _lag_grows,

@@ -12,7 +12,7 @@ from plimsoll.analyse.model import Analysis, WorkloadSummary
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import Chart, Look, Row, Series, axis_y, chart_of, finish, logarithmic_ticks, names
+from plimsoll.guide.marks import Chart, PictureStyle, Row, Series, axis_y, chart_of, finish, logarithmic_ticks, names
 from plimsoll.guide.sources import Links, capacity_sources, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_rate
 from plimsoll.guide.words import clean
@@ -180,7 +180,7 @@ def _ratio(capacity_ratio: CapacityRatio) -> tuple[Entry, ...]:
 _SHAPES = {RunVerdict.HOLDS: "circle", RunVerdict.UNDECIDED: "diamond", RunVerdict.DOES_NOT_HOLD: "cross"}
 
 
-def capacity_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
+def capacity_chart(analysis: Analysis, workload: WorkloadSummary, look: PictureStyle) -> Chart | None:
     """Every run at a rate as a point whose shape is its verdict, on the line of its system; None where there is none.
 
     Lines join the runs of a system by rising rate, all of its searches together: dashes tell systems apart without

@@ -18,8 +18,8 @@ from plimsoll.analyse.study.points import best_within
 from plimsoll.guide.drawing import alt, at_x
 from plimsoll.guide.marks import (
     Chart,
-    Look,
     Palette,
+    PictureStyle,
     Row,
     Series,
     axis_y,
@@ -134,7 +134,9 @@ class Charted:
                 }
 
 
-def throughput_chart(analysis: Analysis, workload: WorkloadSummary, kind: LevelKind, look: Look) -> Chart | None:
+def throughput_chart(
+    analysis: Analysis, workload: WorkloadSummary, kind: LevelKind, look: PictureStyle
+) -> Chart | None:
     """Throughput against levels for all systems, with a band for the confidence interval.
 
     At rates with a line where all that was asked for was completed.
@@ -159,14 +161,14 @@ def throughput_chart(analysis: Analysis, workload: WorkloadSummary, kind: LevelK
     return finish(alt.layer(*layers), look)
 
 
-def _diagonal(rows: Sequence[Row], x: alt.X, top: float, look: Look) -> Iterator[alt.Chart]:
+def _diagonal(rows: Sequence[Row], x: alt.X, top: float, look: PictureStyle) -> Iterator[alt.Chart]:
     end = min(top, max(row["offered"] for row in rows) * 1.06)
     same = chart_of([{"offered": at, "rate": at} for at in (0.0, end)])
     yield same.mark_line(strokeDash=[3, 3], strokeWidth=1.5, color=look.palette.quiet).encode(x=x, y=alt.Y("rate:Q"))
 
 
 def response_charts(
-    analysis: Analysis, workload: WorkloadSummary, kind: LevelKind, look: Look
+    analysis: Analysis, workload: WorkloadSummary, kind: LevelKind, look: PictureStyle
 ) -> Iterator[tuple[str, str, Chart]]:
     """Each known statistic of response time, percentiles else the mean: its name, the title of its axis, its chart.
 
@@ -203,7 +205,7 @@ def _throughput_axis(rows: Sequence[Row], unit: str) -> alt.X:
     )
 
 
-def cpu_chart(curve: Curve, rate_unit: str, look: Look, links: Links) -> Chart | None:
+def cpu_chart(curve: Curve, rate_unit: str, look: PictureStyle, links: Links) -> Chart | None:
     """Where the host's processor time went at each level of one system."""
     unit = f", {rate_unit}" if curve.kind.is_at_rate else ""
     rows = [
@@ -293,7 +295,7 @@ def sustained_words(analysis: Analysis, workload: WorkloadSummary) -> str:
     return "highest sustained rate" if all(curve.kind.is_at_rate for curve in curves) else "highest throughput"
 
 
-def peaks_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
+def peaks_chart(analysis: Analysis, workload: WorkloadSummary, look: PictureStyle) -> Chart | None:
     """What each system sustains under one workload: a bar, with its confidence interval; None when nothing is known.
 
     With an objective that some system keeps, it is what each sustains within it.
@@ -306,7 +308,7 @@ def peaks_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Ch
     return _bars(rows, names(analysis), title, look)
 
 
-def capacities_chart(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Chart | None:
+def capacities_chart(analysis: Analysis, workload: WorkloadSummary, look: PictureStyle) -> Chart | None:
     """The capacity of each system: a bar with its confidence interval, and a band from lower to upper limit.
 
     None where no system has one.
@@ -385,7 +387,7 @@ def _scaled(tps: float | None, unit: str) -> float | None:
     return None if tps is None else per_unit(tps, unit)
 
 
-def _bars(rows: list[Row], systems: list[str], title: str, look: Look) -> Chart | None:
+def _bars(rows: list[Row], systems: list[str], title: str, look: PictureStyle) -> Chart | None:
     """None where nothing is known of any system."""
     top = max((row[name] for row in rows for name in ("rate", "high", "to") if row[name] is not None), default=0.0)
     if top <= 0 or all(row["rate"] is None for row in rows):

@@ -19,17 +19,17 @@ from plimsoll.analyse.study.comparison import MOST_FURTHER_REPETITIONS
 from plimsoll.analyse.study.curve_model import Curve, Duet, DuetBasis, DuetRound
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt, at_x
-from plimsoll.guide.marks import Chart, Look, Row, axis_y, chart_of, finish, shorten
+from plimsoll.guide.marks import Chart, PictureStyle, Row, axis_y, chart_of, finish, shorten
 from plimsoll.guide.sources import Links, cell_sources, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change
-from plimsoll.guide.words import Said, clean, difference_verdict, effect_words, grouped, other_factor_words
+from plimsoll.guide.words import FindingContext, clean, difference_verdict, effect_words, grouped, other_factor_words
 from plimsoll.prose.phrases import factor_words, plain_percent
 from plimsoll.prose.ratios import effect, higher, ratio_interval, verdict_word
 from plimsoll.units import format_rate
 from plimsoll.wording import counted
 
 
-def comparison_sentence(context: Said) -> str:
+def comparison_sentence(context: FindingContext) -> str:
     """Two peaks, the higher one first, with the verdict."""
     finding, figures = context.finding, context.figures
     high, low = str(finding.system), figures["base"]
@@ -66,21 +66,21 @@ def _untestable(figures: Mapping[str, Any]) -> str:
     )
 
 
-def _but(context: Said) -> str:
+def _but(context: FindingContext) -> str:
     """What the faster system may lose, where it is decided that it is faster."""
     durability = context.figures.get("less_durable")
     is_difference = RatioVerdict(context.figures["verdict"]).is_difference
     return f", but {context.finding.system} {durability}" if durability and is_difference else ""
 
 
-def _differing(context: Said) -> str:
+def _differing(context: FindingContext) -> str:
     """What the systems differ in, if that is more than the durability that `_but` has told."""
     differing, one_sided = context.figures["differing"], context.figures["one_sided"]
     is_told = bool(_but(context)) and [name for name, *_ in differing] == ["durability"]
     return factor_words(() if is_told else differing, one_sided)
 
 
-def _compared_figures(context: Said) -> tuple[str, str, str]:
+def _compared_figures(context: FindingContext) -> tuple[str, str, str]:
     """Where two systems are compared and by what, in the singular and in the plural; one level has no peak."""
     finding, base = context.finding, context.figures["base"]
     levels = {
@@ -95,7 +95,7 @@ def _compared_figures(context: Said) -> tuple[str, str, str]:
     return f"{finding.workload}: at {level.label()}, ", "throughput", "throughputs"
 
 
-def _turns(context: Said) -> Difference | None:
+def _turns(context: FindingContext) -> Difference | None:
     """The pairs of turns behind a comparison of peaks; None where the systems did not take turns."""
     finding = context.finding
     pair, level = {finding.system, context.figures["base"]}, context.figures.get("system_level")
@@ -107,7 +107,7 @@ def _turns(context: Said) -> Difference | None:
     return None
 
 
-def _of_turns(context: Said, turns: Difference) -> str:
+def _of_turns(context: FindingContext, turns: Difference) -> str:
     """Two systems that took turns, the faster one first, with the verdict and what it rests on."""
     finding, figures = context.finding, context.figures
     high, low = str(finding.system), figures["base"]
@@ -140,7 +140,7 @@ def _would_decide(figures: Mapping[str, Any], outer: str) -> str:
     return f"The minimum detectable effect (80 % power) is {effect(detectable)}; {more}"
 
 
-def _unresolved(context: Said, inside: str) -> str:
+def _unresolved(context: FindingContext, inside: str) -> str:
     """Which difference is open, and what would decide it."""
     finding, figures = context.finding, context.figures
     high, low = str(finding.system), figures["base"]
@@ -155,7 +155,7 @@ def _unresolved(context: Said, inside: str) -> str:
     )
 
 
-def _compared_at(context: Said) -> str:
+def _compared_at(context: FindingContext) -> str:
     """At which level two peaks were compared, where that is not the highest of both."""
     figures, workload = context.figures, context.finding.workload
     levels = figures.get("system_level"), figures.get("base_level")
@@ -167,7 +167,7 @@ def _compared_at(context: Said) -> str:
     return f"; both were compared at {levels[0].label()}, which is near the peak of both"
 
 
-def peaks_words(context: Said) -> str:
+def peaks_words(context: FindingContext) -> str:
     """Both peaks with their levels."""
     finding, figures = context.finding, context.figures
     of_both = (
@@ -352,7 +352,7 @@ def _row(difference: Difference, duet: Duet, others: str, trials: tuple[str, ...
     )
 
 
-def duet_charts(analysis: Analysis, look: Look, workload: str | None = None) -> Iterator[tuple[str, Chart]]:
+def duet_charts(analysis: Analysis, look: PictureStyle, workload: str | None = None) -> Iterator[tuple[str, Chart]]:
     """For each comparison its title, and a chart of all pairs of turns by round with the mean of each round.
 
     Args:
@@ -369,7 +369,7 @@ def duet_charts(analysis: Analysis, look: Look, workload: str | None = None) -> 
             yield clean(title), _duet_chart(difference, difference.duet, analysis, look)
 
 
-def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, look: Look) -> Chart:
+def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, look: PictureStyle) -> Chart:
     links = Links(analysis)
     of_rounds = {
         duet_round.repetition: links.of(_round_trials(difference, duet_round.repetition, analysis))
@@ -470,7 +470,7 @@ class _Frame:
     last: str
 
 
-def comparison_charts(analysis: Analysis, workload: WorkloadSummary, look: Look) -> Iterator[tuple[str, Chart]]:
+def comparison_charts(analysis: Analysis, workload: WorkloadSummary, look: PictureStyle) -> Iterator[tuple[str, Chart]]:
     """For each two systems, else for each that others are compared with, a title and the ratios with their intervals.
 
     Args:
@@ -533,7 +533,7 @@ def _by_base(differences: Sequence[Difference]) -> list[_Group]:
     ]
 
 
-def _frame(rows: Sequence[Row], equal_ratio: float, look: Look) -> _Frame:
+def _frame(rows: Sequence[Row], equal_ratio: float, look: PictureStyle) -> _Frame:
     edges = [edge for row in rows for edge in (row["low"] or row["ratio"], row["high"] or row["ratio"])]
     figure = "change" if look.labelled else "ratio_shown"
     label_length = max(len(row["row"]) for row in rows) - _PLACE_DIGITS
@@ -548,7 +548,7 @@ def _frame(rows: Sequence[Row], equal_ratio: float, look: Look) -> _Frame:
     )
 
 
-def _chart(rows: Sequence[Row], frame: _Frame, look: Look) -> Chart:
+def _chart(rows: Sequence[Row], frame: _Frame, look: PictureStyle) -> Chart:
     """A band for equal enough, a line at equal; a point with its interval in each row, its figure at the right."""
     palette, kinds, base = look.palette, list(_COLOURS), chart_of(rows)
     scale = alt.Scale(type="log", domain=[frame.low, frame.high], nice=False, clamp=True)
@@ -589,7 +589,7 @@ def _labels(rows: Sequence[Row], frame: _Frame) -> alt.Y:
     return alt.Y("row:N", sort=None, scale=scale, axis=axis)
 
 
-def _ratio_axis(frame: _Frame, look: Look, *, has_title: bool) -> alt.Axis:
+def _ratio_axis(frame: _Frame, look: PictureStyle, *, has_title: bool) -> alt.Axis:
     percent = "datum.value == 1 ? 'equal' : format(100 * (datum.value - 1), '+.0f') + ' %'"
     marked = _TICKS if look.labelled else _FEW_TICKS
     ticks = [tick for tick in marked if frame.low <= tick <= frame.high]

@@ -9,7 +9,7 @@ from plimsoll.analyse.answers.cost import currency_of
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.capacity_model import CapacityBasis, OnFront, SystemCost, WorkloadCost
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import Chart, Look, Series, axis_y, chart_of, finish, names, rate_words
+from plimsoll.guide.marks import Chart, PictureStyle, Series, axis_y, chart_of, finish, names, rate_words
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_cost, show_rate
@@ -138,7 +138,9 @@ def _chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis: Anal
     )
 
 
-def pareto_chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis: Analysis, look: Look) -> Chart:
+def pareto_chart(
+    workload_cost: WorkloadCost, currency: str, unit: str, analysis: Analysis, look: PictureStyle
+) -> Chart:
     """Capacity over cost per month; a line joins the systems on the front."""
     systems = [system for system in workload_cost.systems if currency_of(system.price) == currency]
     links = Links(analysis)

@@ -15,10 +15,10 @@ from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.curve_model import EffectMeasure, FactorEffect, Interaction
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt, at_x
-from plimsoll.guide.marks import Chart, Look, Row, chart_of, finish
+from plimsoll.guide.marks import Chart, PictureStyle, Row, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change, show_ratio
-from plimsoll.guide.words import Said, effect_words
+from plimsoll.guide.words import FindingContext, effect_words
 from plimsoll.prose.phrases import plain_percent
 from plimsoll.prose.ratios import effect, further_words, verdict_words
 from plimsoll.record.level import Level
@@ -208,7 +208,7 @@ def _chart(workload: str, analysis: Analysis) -> SectionChart:
     return SectionChart(title=f"{workload}: effect of each factor", draw=lambda look: effects_chart(effects, look))
 
 
-def effects_chart(effects: Sequence[FactorEffect], look: Look) -> Chart:
+def effects_chart(effects: Sequence[FactorEffect], look: PictureStyle) -> Chart:
     """A point and its interval for each effect, below its name; a line where nothing changes."""
     rows: list[Row] = [_row(factor_effect) for factor_effect in effects]
     base, names = chart_of(rows), [row["label"] for row in rows]
@@ -246,7 +246,7 @@ def _row(factor_effect: FactorEffect) -> Row:
     }
 
 
-def effects_answer_sentence(context: Said) -> str:
+def effects_answer_sentence(context: FindingContext) -> str:
     """The strongest established effects under a workload, and the interactions that matter most."""
     figures, workload = context.figures, context.finding.workload
     measure = EffectMeasure(figures["measure"])

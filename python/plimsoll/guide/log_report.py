@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from plimsoll.guide.drawing import alt
 from plimsoll.guide.html import Page
-from plimsoll.guide.marks import Chart, Look, axis_y, chart_of, finish
+from plimsoll.guide.marks import Chart, PictureStyle, axis_y, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
 from plimsoll.learn.report_model import (
@@ -188,7 +188,7 @@ def _arrival_section(arrivals: ArrivalFigures | None) -> Section | None:
     )
 
 
-def _rate_chart(arrivals: ArrivalFigures, look: Look) -> Chart:
+def _rate_chart(arrivals: ArrivalFigures, look: PictureStyle) -> Chart:
     rows = [{"minute": (place * arrivals.step_s) / 60, "rate": rate} for place, rate in enumerate(arrivals.steps_tps)]
     x = alt.X("minute:Q", axis=alt.Axis(title="minutes since the first transaction", format=",~r", tickCount=6))
     y = axis_y("rate:Q", "transactions per second (tps)", alt.Scale(zero=True), tickCount=4)

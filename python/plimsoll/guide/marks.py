@@ -77,7 +77,7 @@ PAGE = Palette(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class PictureStyle:
     """How one picture of a chart is made.
 
     Attributes:
@@ -110,7 +110,7 @@ def series_dashes(count: int) -> list[list[int]]:
     return [list(DASHES[index % len(DASHES)]) for index in range(count)]
 
 
-def chart_config(look: Look) -> dict[str, Any]:
+def chart_config(look: PictureStyle) -> dict[str, Any]:
     """Vega-Lite's `config` for a look."""
     palette = look.palette
     text = {"labelColor": palette.quiet, "titleColor": palette.ink, "labelFontSize": 12, "titleFontSize": 12}
@@ -226,7 +226,7 @@ Chart: TypeAlias = "alt.Chart | alt.LayerChart | alt.FacetChart"
 class Series:
     """How systems are told apart: colour, shape and dash at once."""
 
-    def __init__(self, names: list[str], look: Look) -> None:
+    def __init__(self, names: list[str], look: PictureStyle) -> None:
         legend = alt.Legend() if look.legend and not look.labelled else None
         colours, shapes, dashes = (
             series_colours(look.palette, len(names)),
@@ -282,7 +282,7 @@ def repetition_points(rows: list[Row], x: alt.X, y: alt.Y, marks: Series, *, are
     return [points.encode(x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, **link)]
 
 
-def objective_line(objective_ms: float, look: Look) -> list[alt.Chart]:
+def objective_line(objective_ms: float, look: PictureStyle) -> list[alt.Chart]:
     """A line at the objective for response time, with its name."""
     base = chart_of([{"response": objective_ms, "text": f"objective {format_ms(objective_ms)}"}])
     y = alt.Y("response:Q")
@@ -325,7 +325,7 @@ def logarithmic_ticks(low: float, high: float) -> list[float]:
     return [tick for tick in ticks if low * 0.8 <= tick <= high * 1.25]
 
 
-def finish(chart: Chart, look: Look) -> Chart:
+def finish(chart: Chart, look: PictureStyle) -> Chart:
     """Gives the chart its size and its look: in place, since each copy of layers takes as long as drawing them."""
     chart.width = "container" if look.width_px is None else look.width_px
     chart.height = look.height_px

@@ -22,7 +22,17 @@ from plimsoll.analyse.explain.replication_model import (
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import Chart, Look, Row, axis_y, chart_of, finish, rate_words, series_colours, series_dashes
+from plimsoll.guide.marks import (
+    Chart,
+    PictureStyle,
+    Row,
+    axis_y,
+    chart_of,
+    finish,
+    rate_words,
+    series_colours,
+    series_dashes,
+)
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import (
@@ -406,7 +416,7 @@ class _LagChart:
     def __init__(self, level: ServersOfLevel, analysis: Analysis) -> None:
         self._level, self._links = level, Links(analysis)
 
-    def __call__(self, look: Look) -> Chart:
+    def __call__(self, look: PictureStyle) -> Chart:
         """The chart in a look."""
         rows = [
             {
@@ -438,7 +448,7 @@ class _LagChart:
         return finish(alt.layer(line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())), look)
 
 
-def _colour(field: str, names: Sequence[str], look: Look) -> alt.Color:
+def _colour(field: str, names: Sequence[str], look: PictureStyle) -> alt.Color:
     scale = alt.Scale(domain=list(names), range=series_colours(look.palette, len(names)))
     return alt.Color(field, scale=scale, legend=alt.Legend())
 
@@ -459,7 +469,7 @@ class _ScalingChart:
         self._scalings, self._links = scalings, Links(analysis)
         self._unit = _unit_of(analysis, scalings[0].workload)
 
-    def __call__(self, look: Look) -> Chart:
+    def __call__(self, look: PictureStyle) -> Chart:
         """The chart in a look."""
         rows = [row for scaling in self._scalings for row in self._rows(scaling)]
         names = list(dict.fromkeys(row["system"] for row in rows))

@@ -22,7 +22,7 @@ from plimsoll.analyse.explain.where_time import OTHERS_RATIO
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import Chart, Look, Row, axis_y, chart_of, finish, rate_words
+from plimsoll.guide.marks import Chart, PictureStyle, Row, axis_y, chart_of, finish, rate_words
 from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_ratio
@@ -177,7 +177,7 @@ def _rows(fit: Scalability, analysis: Analysis, unit: str) -> list[Row]:
     ]
 
 
-def scalability_chart(fit: Scalability, rows: list[Row], top: float, unit: str, look: Look) -> Chart:
+def scalability_chart(fit: Scalability, rows: list[Row], top: float, unit: str, look: PictureStyle) -> Chart:
     """Measured points, the law with its band, linear scaling, and the physical cores, each with its name.
 
     Args:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.marks import Chart, Look
+from plimsoll.guide.marks import Chart, PictureStyle
 from plimsoll.guide.tables import Table
 
 
@@ -24,7 +24,7 @@ class SectionChart:
     """
 
     title: str
-    draw: Callable[[Look], Chart]
+    draw: Callable[[PictureStyle], Chart]
     key: tuple[tuple[str, int], ...] = ()
 
 

@@ -39,13 +39,13 @@ def storage_section(analysis: Analysis) -> Section | None:
     return Section(
         anchor="storage",
         title="Storage",
-        sentences=(*map(_told, analysis.storages), *map(use_sentence, analysis.storage_use)),
+        sentences=(*map(_storage_sentence, analysis.storages), *map(use_sentence, analysis.storage_use)),
         tables=(*(storage_table(storage) for storage in analysis.storages), *((uses,) if uses else ())),
         notes=(_NOTE, *cached),
     )
 
 
-def _told(storage_record: StorageRecord) -> str:
+def _storage_sentence(storage_record: StorageRecord) -> str:
     place = storage_words(storage_record.facts)
     before = ", written over before" if storage_record.is_preconditioned else ""
     return (

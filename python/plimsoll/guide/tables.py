@@ -28,7 +28,7 @@ SINGLE_RUNS_NOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class EstimateText:
     """An estimate as text; its unit stands in a heading.
 
     Attributes:
@@ -50,7 +50,7 @@ def per_unit(per_second: float, rate_unit: str) -> float:
     return per_second * 60 if rate_unit == "tpm" else per_second
 
 
-def show_rate(throughput_tps: Estimate, rate_unit: str) -> Shown:
+def show_rate(throughput_tps: Estimate, rate_unit: str) -> EstimateText:
     """A throughput in its unit.
 
     >>> from plimsoll.analyse.study.cell_model import Bounds
@@ -58,30 +58,30 @@ def show_rate(throughput_tps: Estimate, rate_unit: str) -> Shown:
     Shown(value='1,245', bounds='1,190 to 1,300')
     """
     bounds = _range(throughput_tps.bounds, lambda tps: format_number(per_unit(tps, rate_unit)))
-    return Shown(format_number(per_unit(throughput_tps.value, rate_unit)), bounds)
+    return EstimateText(format_number(per_unit(throughput_tps.value, rate_unit)), bounds)
 
 
-def show_ratio(ratio: Estimate) -> Shown:
+def show_ratio(ratio: Estimate) -> EstimateText:
     """A plain ratio such as a scale factor: `3.99 (3.79 to 4.21)`."""
-    return Shown(format_number(ratio.value), _range(ratio.bounds, format_number))
+    return EstimateText(format_number(ratio.value), _range(ratio.bounds, format_number))
 
 
-def show_cost(cost: Estimate) -> Shown:
+def show_cost(cost: Estimate) -> EstimateText:
     """A calculated amount of money, without its currency.
 
     >>> show_cost(Estimate(value=0.06912))
     Shown(value='0.0691', bounds=None)
     """
-    return Shown(format_significant(cost.value), _range(cost.bounds, format_significant))
+    return EstimateText(format_significant(cost.value), _range(cost.bounds, format_significant))
 
 
-def show_change(ratio: Estimate) -> Shown:
+def show_change(ratio: Estimate) -> EstimateText:
     """A ratio of two throughputs as change in percent: `+37.5 % (+32.0 to +43.6 %)`."""
     bounds = None
     if ratio.bounds is not None:
         edges = f"{_change(ratio.bounds.low)} to {_change(ratio.bounds.high)} %"
         bounds = vague_words(ratio.bounds) if ratio.bounds.is_vague_ratio else edges
-    return Shown(f"{_change(ratio.value)} %", bounds)
+    return EstimateText(f"{_change(ratio.value)} %", bounds)
 
 
 def show_share(ratio: float | None) -> str:

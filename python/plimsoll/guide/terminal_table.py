@@ -35,11 +35,11 @@ GAP = 2
 
 def show_table(table: Table) -> RenderableType:
     """A table as wide as the terminal allows; where its figures do not fit side by side, one line for each."""
-    return _Shown(table)
+    return _RichTable(table)
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _RichTable:
     """A table that finds its shape when the terminal's width is known. Nothing is ever cut off."""
 
     table: Table

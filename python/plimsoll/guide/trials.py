@@ -21,7 +21,18 @@ from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.trial.condition_model import StateKind, SteadyState, TrialCondition
 from plimsoll.analyse.trial.trial_model import LongTrial, MeasuredTrial, Trend, TrialOutage, TrialSeries
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import SERIES_COUNT, Chart, Look, Row, Series, axis_y, chart_of, finish, names, rate_words
+from plimsoll.guide.marks import (
+    SERIES_COUNT,
+    Chart,
+    PictureStyle,
+    Row,
+    Series,
+    axis_y,
+    chart_of,
+    finish,
+    names,
+    rate_words,
+)
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit
@@ -51,7 +62,7 @@ _NOTES = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Observation:
     """Something that was seen in one trial.
 
     Attributes:
@@ -73,7 +84,7 @@ class _Trial:
     workload: str
     level: Level
     condition: TrialCondition
-    seen: tuple[_Seen, ...]
+    seen: tuple[_Observation, ...]
 
     @property
     def kind(self) -> tuple[object, ...]:
@@ -119,7 +130,7 @@ def _condition_row(trials: Sequence[_Trial]) -> tuple[Entry, ...]:
     first, steady = trials[0], trials[0].condition.steady
     levels = {trial.level.order: trial.level for trial in trials}
     windows = [trial.condition.steady for trial in trials if trial.condition.steady is not None]
-    seen = (_told([trial.seen[index] for trial in trials]) for index in range(len(first.seen)))
+    seen = (_observations_text([trial.seen[index] for trial in trials]) for index in range(len(first.seen)))
     return (
         Entry(first.system),
         Entry(first.workload),
@@ -139,7 +150,7 @@ def _window(windows: Sequence[SteadyState]) -> str:
     return f"{begins}–{ends} s" if is_same else f"from {begins} until {ends} s"
 
 
-def _told(alike: Sequence[_Seen]) -> str:
+def _observations_text(alike: Sequence[_Observation]) -> str:
     """What was seen in several trials, with the range of each figure."""
     first, *between = alike[0].words
     columns = zip(*(observation.figures for observation in alike), strict=True)
@@ -151,27 +162,27 @@ def _range(values: Sequence[float], show: Callable[[float], str]) -> str:
     return " to ".join(dict.fromkeys(show(value) for value in (min(values), max(values))))
 
 
-def _seen(trial_condition: TrialCondition) -> Iterator[_Seen]:
+def _seen(trial_condition: TrialCondition) -> Iterator[_Observation]:
     yield from () if trial_condition.steady is None else _unsteady(trial_condition.steady)
     if trial_condition.disturbance is not None and is_disturbed(trial_condition.disturbance):
         figures = (trial_condition.disturbance.slowness, trial_condition.disturbance.slow_ratio)
         words = ("disturbed: machine ", " times as slow as at its best, slow in ", " of the seconds")
-        yield _Seen(words, figures, (format_number, format_percent))
+        yield _Observation(words, figures, (format_number, format_percent))
     for figure in trial_condition.slower:
-        yield _Seen((f"{figure.figure}: ", " slower than the median"), (figure.ratio - 1,), (format_percent,))
+        yield _Observation((f"{figure.figure}: ", " slower than the median"), (figure.ratio - 1,), (format_percent,))
 
 
-def _unsteady(steady: SteadyState) -> Iterator[_Seen]:
+def _unsteady(steady: SteadyState) -> Iterator[_Observation]:
     if len(steady.segments) > 1:
         means = [segment.mean_tps for segment in steady.segments]
         figures = (float(len(means)), min(means), max(means))
-        yield _Seen(("", " segments, the lowest of ", " tps, the highest of ", " tps"), figures, (_count,) * 3)
+        yield _Observation(("", " segments, the lowest of ", " tps, the highest of ", " tps"), figures, (_count,) * 3)
     for series in steady.series:
         if series.change_ratio is not None:
-            yield _Seen((f"{series.name} changed by ", ""), (series.change_ratio,), (_signed_percent,))
+            yield _Observation((f"{series.name} changed by ", ""), (series.change_ratio,), (_signed_percent,))
         if series.period_s is not None:
             period = (series.period_s, (steady.to_s - steady.from_s) / series.period_s)
-            yield _Seen((f"{series.name}: period ", " s, ", " cycles measured"), period, (_seconds, _cycles))
+            yield _Observation((f"{series.name}: period ", " s, ", " cycles measured"), period, (_seconds, _cycles))
 
 
 def _signed_percent(ratio: float) -> str:
@@ -330,7 +341,7 @@ class CellStrips:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
+class _Caption:
     """What is said of some trials that are drawn upon each other."""
 
     system: str
@@ -356,11 +367,11 @@ def cell_strips(analysis: Analysis, workload: WorkloadSummary) -> tuple[CellStri
     return tuple(strips for strips in drawn if strips is not None)
 
 
-def _of_curve(curve: Curve, unit: str) -> Iterator[tuple[_Told, tuple[str, ...]]]:
+def _of_curve(curve: Curve, unit: str) -> Iterator[tuple[_Caption, tuple[str, ...]]]:
     best = None if curve.peak is None else curve.peak.level.order
     for cell in curve.cells:
         is_best = cell.level.order == best
-        caption = _Told(
+        caption = _Caption(
             system=curve.system,
             title=cell.level.label(unit),
             throughput=format_rate(cell.throughput_tps.value, unit),
@@ -371,7 +382,7 @@ def _of_curve(curve: Curve, unit: str) -> Iterator[tuple[_Told, tuple[str, ...]]
         yield caption, cell.trials
 
 
-def _of_capacity(system_capacity: SystemCapacity, unit: str) -> tuple[_Told, tuple[str, ...]]:
+def _of_capacity(system_capacity: SystemCapacity, unit: str) -> tuple[_Caption, tuple[str, ...]]:
     runs = [run for search in system_capacity.searches for run in search.capacity.runs if run.is_long]
     rates = dict.fromkeys(format_number(per_unit(run.rate_tps, unit)) for run in runs if run.rate_tps is not None)
     capacity = (
@@ -380,7 +391,9 @@ def _of_capacity(system_capacity: SystemCapacity, unit: str) -> tuple[_Told, tup
         else f"capacity {format_rate(system_capacity.capacity_tps.value, unit)}"
     )
     title = f"steady runs at {listed(list(rates))} {unit}"
-    return _Told(system=system_capacity.system, title=title, throughput=capacity), tuple(run.trial_id for run in runs)
+    return _Caption(system=system_capacity.system, title=title, throughput=capacity), tuple(
+        run.trial_id for run in runs
+    )
 
 
 def _state_words(conditions: Sequence[TrialCondition]) -> str:
@@ -393,7 +406,7 @@ def _state_words(conditions: Sequence[TrialCondition]) -> str:
     return f"{listed(unsteady)} of {counted(len(states), 'repetition')}"
 
 
-def _drawn(caption: _Told, trials: Sequence[MeasuredTrial], unit: str, colour: int) -> CellStrips | None:
+def _drawn(caption: _Caption, trials: Sequence[MeasuredTrial], unit: str, colour: int) -> CellStrips | None:
     known = [(trial.trial_id, trial.series) for trial in trials if trial.series is not None]
     if not known:
         return None
@@ -612,12 +625,12 @@ def _charts(trials: list[LongTrial], units: dict[str, str], analysis: Analysis) 
     unit = units.get(first.workload, "tps")
     place = f"{first.system}, {first.workload}, {first.level.label(unit)}"
 
-    def throughput(look: Look) -> Chart:
+    def throughput(look: PictureStyle) -> Chart:
         rows = _rows(trials, lambda trial: [per_unit(value, unit) for value in trial.throughput_tps], analysis)
         lines = [(trial, trial.throughput, per_unit(_mean(trial.throughput_tps), unit)) for trial in trials]
         return _chart(rows, lines, rate_words(unit), analysis, look)
 
-    def response(look: Look) -> Chart:
+    def response(look: PictureStyle) -> Chart:
         rows = _rows(trials, lambda trial: trial.response_ms_p99, analysis)
         known = [(trial, trial.response) for trial in trials if trial.response is not None]
         lines = [(trial, trend, _mean([p99 or 0.0 for p99 in trial.response_ms_p99])) for trial, trend in known]
@@ -651,7 +664,7 @@ def _rows(
 
 
 def _chart(
-    rows: list[Row], lines: Sequence[tuple[LongTrial, Trend, float]], title: str, analysis: Analysis, look: Look
+    rows: list[Row], lines: Sequence[tuple[LongTrial, Trend, float]], title: str, analysis: Analysis, look: PictureStyle
 ) -> Chart:
     """A line for each trial over minutes, and a dashed one where a drift is established."""
     low, high = min(row["value"] for row in rows), max(row["value"] for row in rows)

@@ -29,7 +29,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.trial.processors import CLIENT_CPUS, CPUS_OF, SERVER_CPUS
 from plimsoll.analyse.trial.resources import CPU_QUOTA, NETWORK
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import Chart, Look, axis_y, chart_of, finish
+from plimsoll.guide.marks import Chart, PictureStyle, axis_y, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
@@ -189,7 +189,7 @@ def _chart(where: WhereTime, top_ms: float, links: Links) -> SectionChart | None
     )
 
 
-def where_chart(where: WhereTime, top_ms: float, look: Look, links: Links) -> Chart:
+def where_chart(where: WhereTime, top_ms: float, look: PictureStyle, links: Links) -> Chart:
     """Mean response time of each level, stacked by part, on an axis that ends at `top_ms`."""
     rows = [
         {

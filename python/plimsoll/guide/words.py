@@ -27,7 +27,7 @@ from plimsoll.wording import capitalised
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FindingContext:
     """A finding with what its sentence may look up."""
 
     finding: Finding

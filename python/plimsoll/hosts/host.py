@@ -81,7 +81,7 @@ class Server(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WatchRequest:
     """What is to be watched on a host.
 
     Attributes:
@@ -149,7 +149,7 @@ class Host(Protocol):
     ) -> Server:
         """Makes a server there, see `ManagedServer.create`; it ends when the connection does."""
 
-    def collect(self, wanted: Wanted) -> Collecting:
+    def collect(self, wanted: WatchRequest) -> Collecting:
         """Begins to watch the host and servers on it."""
 
     def clock(self) -> ClockOffset:

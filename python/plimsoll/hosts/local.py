@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 import polars as pl
 
 from plimsoll.clocks import SAME_CLOCK, ClockOffset
-from plimsoll.hosts.host import Collecting, Host, Server, Wanted
+from plimsoll.hosts.host import Collecting, Host, Server, WatchRequest
 from plimsoll.record.frames import TELEMETRY
 from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from plimsoll.servers.option_file import MachineSizes
@@ -46,7 +46,7 @@ class _Wrapped(Sampler):
         self._sampler.close()
 
 
-class _Told(_Wrapped):
+class _ReportingSampler(_Wrapped):
     """Tells of each sample as soon as it is taken."""
 
     def __init__(self, sampler: Sampler, saw: Callable[[Sample], None]) -> None:
@@ -77,7 +77,7 @@ class _WhileThawed(_Wrapped):
 class LocalCollecting:
     """A collector that runs on this machine; begins at once."""
 
-    def __init__(self, wanted: Wanted, *, host: str, of_host: bool = True) -> None:
+    def __init__(self, wanted: WatchRequest, *, host: str, of_host: bool = True) -> None:
         """Takes what is to be watched.
 
         Args:
@@ -111,11 +111,11 @@ class LocalCollecting:
         self._collector.stop()
 
 
-def _telling(place: Placed, wanted: Wanted) -> Placed:
+def _telling(place: Placed, wanted: WatchRequest) -> Placed:
     def saw(sample: Sample) -> None:
         wanted.saw(place.instance, sample)
 
-    return replace(place, sampler=_Told(place.sampler, saw))
+    return replace(place, sampler=_ReportingSampler(place.sampler, saw))
 
 
 def telemetry_frame(columns: Columns, *, driver: str, ahead_s: float = 0.0) -> pl.DataFrame:
@@ -152,7 +152,7 @@ class LocalHost:
         """Makes a server here, see `ManagedServer.create`."""
         return ManagedServer.create(name=name, spec=spec, machine=machine, flush=flush)
 
-    def collect(self, wanted: Wanted) -> Collecting:
+    def collect(self, wanted: WatchRequest) -> Collecting:
         """Begins to watch this machine and servers on it."""
         return LocalCollecting(wanted, host=socket.gethostname())
 

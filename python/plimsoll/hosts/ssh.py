@@ -37,7 +37,7 @@ from plimsoll.clocks import ClockOffset
 from plimsoll.errors import HostError, PlimsollError
 from plimsoll.hosts import remote_functions
 from plimsoll.hosts.channel import Channel
-from plimsoll.hosts.host import Collecting, Server, Wanted
+from plimsoll.hosts.host import Collecting, Server, WatchRequest
 from plimsoll.hosts.local import LocalCollecting, telemetry_frame
 from plimsoll.hosts.openssh import OpenSsh, last_line
 from plimsoll.private_folder import PrivateFolder
@@ -106,7 +106,7 @@ class SshHost:
         number = self._channel.make(remote_functions.create_server, **asked)
         return RemoteServer(self._channel, number, self._folder.path)
 
-    def collect(self, wanted: Wanted) -> Collecting:
+    def collect(self, wanted: WatchRequest) -> Collecting:
         """Begins to watch the host and servers on it, see `Host.collect`."""
         return RemoteCollecting(self._channel, wanted)
 
@@ -314,7 +314,7 @@ _STOP_LIMIT_S = 10.0
 class RemoteCollecting:
     """A collector on a host; begins at once."""
 
-    def __init__(self, channel: Channel, wanted: Wanted) -> None:
+    def __init__(self, channel: Channel, wanted: WatchRequest) -> None:
         self._channel, self._wanted = channel, wanted
         self.clock = channel.clock()
         asked = [replace(instance, pid=None, data_dir=None) for instance in wanted.instances]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from plimsoll.analyse.trial.tpcc_clauses import TYPES
 from plimsoll.importers.kit_run import NUMBER, KitInterval, KitRun, RunReader, TypeFigures, number
 from plimsoll.importers.log_places import WAREHOUSES_MAX
-from plimsoll.importers.text_files import Unread, lines_of
+from plimsoll.importers.text_files import UnreadLines, lines_of
 from plimsoll.record.frames import HISTOGRAMS
 from plimsoll.record.histograms import bucket_of_ns
 
@@ -47,7 +47,7 @@ def runs_of_folders(paths: Sequence[Path]) -> list[list[Path]]:
     return list(folders.values())
 
 
-def read_mix(paths: Sequence[Path], unread: Sequence[Unread]) -> KitRun:
+def read_mix(paths: Sequence[Path], unread: Sequence[UnreadLines]) -> KitRun:
     """One run from all its mix logs.
 
     Args:
@@ -72,7 +72,7 @@ class _Reader:
         self._started_s: list[float] = []
         self._ended_s: list[float] = []
 
-    def feed(self, line_number: int, line: bytes, text: str, unread: Unread) -> None:
+    def feed(self, line_number: int, line: bytes, text: str, unread: UnreadLines) -> None:
         self._digest.update(line.rstrip(b"\r") + b"\n")
         self._lines = max(self._lines, line_number)
         fields = text.split(",")

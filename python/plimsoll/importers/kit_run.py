@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from plimsoll.analyse.trial.tpcc_clauses import NEW_ORDER
-from plimsoll.importers.text_files import Unread
+from plimsoll.importers.text_files import UnreadLines
 from plimsoll.record.frames import ERRORS, INTERVALS
 
 COUNT_MAX = 10**12
@@ -117,7 +117,7 @@ class RunReader(ABC):
 
     kit: str
 
-    def __init__(self, unread: Unread) -> None:
+    def __init__(self, unread: UnreadLines) -> None:
         self._skip = unread.skip
         self.runs: list[KitRun] = []
         self._begin(1)

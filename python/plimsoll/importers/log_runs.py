@@ -18,7 +18,7 @@ from typing import Generic, Protocol, TypeVar
 
 from plimsoll.analyse.findings.recording_warnings import REPETITIONS_MAY_DIFFER
 from plimsoll.importers.log_places import Place, Placing
-from plimsoll.importers.text_files import FAULTS_SHOWN_MAX, Unread, raise_faults
+from plimsoll.importers.text_files import FAULTS_SHOWN_MAX, UnreadLines, raise_faults
 from plimsoll.importers.trials import ImportedTrial, SkippedLog
 from plimsoll.units import printable
 
@@ -43,7 +43,7 @@ R = TypeVar("R", bound=LogRun)
 
 
 @dataclass(frozen=True, slots=True)
-class FoundRun(Generic[R]):
+class LocatedRun(Generic[R]):
     """A run in its file."""
 
     path: Path
@@ -62,15 +62,15 @@ class FoundRun(Generic[R]):
 
 
 def split_refused(
-    runs: Iterable[FoundRun[R]], refusals: Callable[[R], Iterable[str]]
-) -> tuple[list[FoundRun[R]], list[SkippedLog]]:
+    runs: Iterable[LocatedRun[R]], refusals: Callable[[R], Iterable[str]]
+) -> tuple[list[LocatedRun[R]], list[SkippedLog]]:
     """The runs of which something can be made, and why nothing can be made of the others.
 
     Args:
         runs: All runs.
         refusals: Why nothing can be made of a run; nothing for one that can be used.
     """
-    usable: list[FoundRun[R]] = []
+    usable: list[LocatedRun[R]] = []
     refused: list[SkippedLog] = []
     for log_run in runs:
         reasons = [SkippedLog.of(log_run.path, why, log_run.run.lines[0]) for why in refusals(log_run.run)]
@@ -81,7 +81,7 @@ def split_refused(
 
 
 def place_runs(
-    runs: Sequence[FoundRun[R]], placing: Placing, workload: Callable[[R], str | None], faults: Sequence[str]
+    runs: Sequence[LocatedRun[R]], placing: Placing, workload: Callable[[R], str | None], faults: Sequence[str]
 ) -> list[Place]:
     """Where each run belongs, in their order.
 
@@ -109,8 +109,8 @@ def trial_id(origin: str, place: Place, run: LogRun) -> str:
     return hashlib.sha256(repr(inputs).encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
 
 
-def _equal_runs(runs: Sequence[FoundRun[R]]) -> list[str]:
-    seen: dict[str, FoundRun[R]] = {}
+def _equal_runs(runs: Sequence[LocatedRun[R]]) -> list[str]:
+    seen: dict[str, LocatedRun[R]] = {}
     return [
         f"{log_run.where}: is the same run as {seen[log_run.run.digest].name}. Leave one out"
         for log_run in runs
@@ -196,7 +196,7 @@ def levels(trials: Sequence[ImportedTrial]) -> Iterator[str]:
         yield f"system {system}, workload {workload}: connections {listing}"
 
 
-def skipped_lines(unread: Sequence[Unread], refused: Sequence[SkippedLog]) -> Iterator[str]:
+def skipped_lines(unread: Sequence[UnreadLines], refused: Sequence[SkippedLog]) -> Iterator[str]:
     """What was left out: lines that could not be read, and logs or runs of which nothing can be made."""
     lines = [line for log_unread in unread for line in log_unread.lines]
     count = sum(log_unread.count for log_unread in unread)

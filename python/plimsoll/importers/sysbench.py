@@ -23,7 +23,7 @@ from plimsoll.analyse.findings.recording_warnings import LOG_CUT_SHORT
 from plimsoll.errors import SpecError
 from plimsoll.importers.log_places import LogOptions, Place, Placing
 from plimsoll.importers.log_runs import (
-    FoundRun,
+    LocatedRun,
     levels,
     many,
     place_runs,
@@ -80,7 +80,7 @@ def import_sysbench(
     files = log_files(paths)
     logs, faults, refused = _read(files)
     refused += [SkippedLog.of(path, "holds no run of sysbench") for path, log in logs if not log.runs]
-    runs = [FoundRun(path, run) for path, log in logs for run in log.runs]
+    runs = [LocatedRun(path, run) for path, log in logs for run in log.runs]
     usable, refused_runs = split_refused(runs, _refusals)
     refused += refused_runs
     places = place_runs(usable, placing, lambda _: workload, faults)
@@ -127,7 +127,7 @@ def _refusals(run: Run) -> Iterator[str]:
         yield "the run has neither interval lines nor a whole final report of SQL statements"
 
 
-def _trial(study: str, position: int, log_run: FoundRun[Run], place: Place) -> ImportedTrial:
+def _trial(study: str, position: int, log_run: LocatedRun[Run], place: Place) -> ImportedTrial:
     run = log_run.run
     rows = interval_rows(run)
     last_s = run.intervals[-1].stated.time_s if run.intervals else None
@@ -181,7 +181,7 @@ def _is_response(name: str) -> bool:
     return name in ("min", "avg", "max") or (name[0] == "p" and name[1:].isdigit())
 
 
-def _report(logs_count: int, runs: Sequence[FoundRun[Run]], trials: Sequence[ImportedTrial]) -> Iterator[str]:
+def _report(logs_count: int, runs: Sequence[LocatedRun[Run]], trials: Sequence[ImportedTrial]) -> Iterator[str]:
     yield f"{many(logs_count, 'log')}, {many(len(runs), 'run')} of {', '.join(_versions(runs))}"
     yield from levels(trials)
     stated = Counter(", ".join(trial.outcome.reported.response_ms) for trial in trials if trial.outcome.reported)
@@ -194,7 +194,7 @@ def _report(logs_count: int, runs: Sequence[FoundRun[Run]], trials: Sequence[Imp
         yield from (f"{log_run.name}: {remark}" for remark in _remarks(log_run.run))
 
 
-def _versions(runs: Sequence[FoundRun[Run]]) -> list[str]:
+def _versions(runs: Sequence[LocatedRun[Run]]) -> list[str]:
     return sorted({f"sysbench {log_run.run.version or 'of unknown version'}" for log_run in runs})
 
 

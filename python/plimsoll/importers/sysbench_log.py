@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from plimsoll.importers.log_places import CONNECTIONS_MAX, WAREHOUSES_MAX
-from plimsoll.importers.text_files import Unread, lines_of
+from plimsoll.importers.text_files import UnreadLines, lines_of
 
 TIME_S_MAX = 10_000_000
 """About four months."""
@@ -115,7 +115,7 @@ class Log:
     """
 
     runs: tuple[Run, ...]
-    unread: Unread
+    unread: UnreadLines
 
 
 def read_log(path: Path) -> Log:
@@ -124,7 +124,7 @@ def read_log(path: Path) -> Log:
     Raises:
         SpecError: The file cannot be read, or is too large.
     """
-    unread = Unread(str(path))
+    unread = UnreadLines(str(path))
     reader = _Reader(unread)
     for number, line, text in lines_of(path, unread):
         reader.feed(number, line, text)
@@ -132,7 +132,7 @@ def read_log(path: Path) -> Log:
 
 
 class _Reader:
-    def __init__(self, unread: Unread) -> None:
+    def __init__(self, unread: UnreadLines) -> None:
         self._skip = unread.skip
         self._runs: list[Run] = []
         self._object: list[str] = []

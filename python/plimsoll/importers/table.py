@@ -371,10 +371,10 @@ def _columns(columns: tuple[Column, ...], groups: tuple[Group, ...]) -> Iterable
             unit = "minute; kept per second" if column.means.unit == "tpm" else "second"
             summed = "; instances are summed" if any(column.role is Role.INSTANCE for column in columns) else ""
             yield f"throughput: column {column.name}, transactions per {unit}{summed}"
-    yield _found(
+    yield _listed_names(
         "response times", [f"{column.name} ({column.means.part})" for column in columns if column.role is Role.RESPONSE]
     )
-    yield _found(
+    yield _listed_names(
         "host CPU", [f"{column.name} ({column.means.part})" for column in columns if column.role is Role.HOST_CPU]
     )
     factors = [column.name for column in columns if column.role in HOST_ROLES | {Role.FACTOR, Role.INSTANCES}]
@@ -399,7 +399,7 @@ def _levels(columns: tuple[Column, ...], groups: tuple[Group, ...]) -> Iterable[
             yield column.name, "connections in total"
 
 
-def _found(what: str, names: list[str]) -> str:
+def _listed_names(what: str, names: list[str]) -> str:
     return f"{what}: {', '.join(names) or 'the table states none'}"
 
 

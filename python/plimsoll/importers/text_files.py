@@ -100,7 +100,7 @@ _SHOWN_CHARACTERS_MAX = 80
 _KEPT = 1_000
 
 
-class Unread:
+class UnreadLines:
     """What could not be read in one log.
 
     Attributes:
@@ -121,7 +121,9 @@ class Unread:
             self.lines.append(f"{self._name}: line {number}: {what}: {shown!r}")
 
 
-def lines_of(path: Path, unread: Unread, characters_max: int = LINE_CHARACTERS_MAX) -> Iterator[tuple[int, bytes, str]]:
+def lines_of(
+    path: Path, unread: UnreadLines, characters_max: int = LINE_CHARACTERS_MAX
+) -> Iterator[tuple[int, bytes, str]]:
     """Number, bytes and text of each line, without blanks around it and without what others put before it.
 
     A line that is too long is told, and its text is empty.

@@ -20,7 +20,7 @@ from plimsoll.importers.go_tpc import GoTpcReader
 from plimsoll.importers.kit_run import KitRun, RunReader, error_rows, interval_rows
 from plimsoll.importers.log_places import LogOptions, Place, Placing
 from plimsoll.importers.log_runs import (
-    FoundRun,
+    LocatedRun,
     levels,
     many,
     place_runs,
@@ -32,7 +32,7 @@ from plimsoll.importers.log_runs import (
 )
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.sysbench_log import command_line
-from plimsoll.importers.text_files import LogFiles, Unread, lines_of, log_files, raise_faults
+from plimsoll.importers.text_files import LogFiles, UnreadLines, lines_of, log_files, raise_faults
 from plimsoll.importers.tpcc_mysql import TpccMysqlReader
 from plimsoll.importers.trials import ImportedTrial, ImportResult, SkippedLog
 from plimsoll.record.environment import Environment
@@ -73,7 +73,7 @@ def import_tpcc(
     placing = Placing(log_options)
     files = log_files(paths)
     read = read_kits(files, kit)
-    runs = [FoundRun(log.path, run) for log in read.logs for run in log.runs]
+    runs = [LocatedRun(log.path, run) for log in read.logs for run in log.runs]
     usable, refused_runs = split_refused(runs, _refusals)
     empty = (SkippedLog.of(log.path, "holds no run that can be read") for log in read.logs if not log.runs)
     refused = [*read.refused, *empty, *refused_runs]
@@ -112,7 +112,7 @@ def _refusals(run: KitRun) -> Iterator[str]:
         yield "the run has neither intervals that can be read nor a whole final report"
 
 
-def _trial(study: str, position: int, log_run: FoundRun[KitRun], place: Place) -> ImportedTrial:
+def _trial(study: str, position: int, log_run: LocatedRun[KitRun], place: Place) -> ImportedTrial:
     run = log_run.run
     trial = TrialRecord(
         trial_id=trial_id("imported-tpcc", place, run),
@@ -181,7 +181,9 @@ def _of_all(run: KitRun) -> dict[str, float]:
     return response_ms
 
 
-def _report(logs: Sequence[KitLog], runs: Sequence[FoundRun[KitRun]], trials: Sequence[ImportedTrial]) -> Iterator[str]:
+def _report(
+    logs: Sequence[KitLog], runs: Sequence[LocatedRun[KitRun]], trials: Sequence[ImportedTrial]
+) -> Iterator[str]:
     count = sum(len(log.unread) for log in logs)
     kits = ", ".join(sorted({log_run.run.kit for log_run in runs}))
     yield f"{many(count, 'log')}, {many(len(runs), 'run')} of {kits}"
@@ -245,7 +247,7 @@ class KitLog:
 
     path: Path
     runs: tuple[KitRun, ...]
-    unread: tuple[Unread, ...]
+    unread: tuple[UnreadLines, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +295,7 @@ def read_kits(files: LogFiles, kit: str | None = None) -> KitLogs:
             else:
                 refused.append(SkippedLog.of(path, str(error).removeprefix(f"{path}: ")))
     for group in runs_of_folders(paths_by_kind.get("mix", [])):
-        unread = tuple(Unread(str(path)) for path in group)
+        unread = tuple(UnreadLines(str(path)) for path in group)
         logs.append(KitLog(group[0], (read_mix(group, unread),), unread))
     return KitLogs(tuple(logs), tuple(paths_by_kind.get("sysbench-tpcc", [])), tuple(refused), tuple(faults))
 
@@ -313,11 +315,11 @@ def _kind(path: Path, kit: str | None) -> tuple[str | None, str | None]:
 
 
 def _texts(path: Path) -> Iterator[str]:
-    return (text for _, _, text in lines_of(path, Unread(str(path)), _CHARACTERS_MAX))
+    return (text for _, _, text in lines_of(path, UnreadLines(str(path)), _CHARACTERS_MAX))
 
 
 def _read(path: Path, reader: type[RunReader]) -> KitLog:
-    unread = Unread(str(path))
+    unread = UnreadLines(str(path))
     reading = reader(unread)
     for number, line, text in lines_of(path, unread, _CHARACTERS_MAX):
         reading.feed(number, line, text)

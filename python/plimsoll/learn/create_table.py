@@ -20,10 +20,10 @@ from plimsoll.learn.schema_model import (
     ColumnFacts,
     ForeignKeyFacts,
     IndexFacts,
-    LeftOut,
     SchemaFacts,
     TableFacts,
     TableKey,
+    UnknownTable,
 )
 
 _HEAD = re.compile(
@@ -47,7 +47,7 @@ def read_create_tables(text: str, schema_name: str = "") -> SchemaFacts:
         schema_name: Of tables before the first USE.
     """
     tables: dict[TableKey, TableFacts] = {}
-    left_out: list[LeftOut] = []
+    left_out: list[UnknownTable] = []
     for statement in statements(text):
         head = _HEAD.match(statement)
         if head is None:
@@ -64,7 +64,7 @@ def read_create_tables(text: str, schema_name: str = "") -> SchemaFacts:
         except (ValueError, IndexError):
             named = _NAME_IN_HEAD.search(statement)
             name = named[1].strip("`").replace("``", "`") if named else ""
-            left_out.append(LeftOut(schema_name=schema_name, name=name, reason="not-parsed"))
+            left_out.append(UnknownTable(schema_name=schema_name, name=name, reason="not-parsed"))
     return SchemaFacts(tables=tuple(tables.values()), left_out=tuple(left_out))
 
 
@@ -78,7 +78,7 @@ def _table(pieces: list[Word], schema_name: str) -> TableFacts:
     schema_name, name = _qualified(pieces[at:opens], schema_name)
     inner, behind = enclosed(pieces, opens)
     options = _options(pieces[behind:])
-    made = _Made(schema_name, options.get("charset"))
+    made = _TableBuilder(schema_name, options.get("charset"))
     for part in divided(inner):
         made.add(part)
     if not made.columns:
@@ -102,7 +102,7 @@ def _table(pieces: list[Word], schema_name: str) -> TableFacts:
     )
 
 
-class _Made:
+class _TableBuilder:
     """A table whose parts are read one after another."""
 
     def __init__(self, schema_name: str, charset: str | None) -> None:

@@ -36,7 +36,7 @@ from plimsoll.analyse.answers.size_model import LoadDemand
 from plimsoll.errors import SpecError
 from plimsoll.learn.arrivals import STEPS_MAX, WINDOWS_S, Arrivals, minutes_step_s
 from plimsoll.learn.report_model import LogReport, TypeFigures
-from plimsoll.learn.transactions import TYPES_MAX, Seen, TypeTotals
+from plimsoll.learn.transactions import TYPES_MAX, LogTotals, TypeTotals
 from plimsoll.record.document import Document, is_newer
 from plimsoll.spec.clients import BURST_S, BURSTINESS_MAX, RATE_MAX_TPS
 from plimsoll.spec.fields import faults_of
@@ -233,7 +233,7 @@ _FAR_APART_RATIO = 0.2
 _FAULTS_MAX = 5
 
 
-def demand_of(report: LogReport, seen: Seen) -> Demand | None:
+def demand_of(report: LogReport, seen: LogTotals) -> Demand | None:
     """What the load of a log asks of a server; None where the log has no times, or is not of the whole load.
 
     Args:
@@ -325,7 +325,7 @@ def _types(
     return demands
 
 
-def _sessions(report: LogReport, seen: Seen, arrivals: Arrivals) -> SessionDemand:
+def _sessions(report: LogReport, seen: LogTotals, arrivals: Arrivals) -> SessionDemand:
     figures = report.sessions
     has_times = report.read_time is not None
     return SessionDemand(
@@ -377,7 +377,7 @@ def _doubts(burstiness: Burstiness | None, arrivals: Arrivals) -> Iterator[str]:
         yield LONG_BURSTS
 
 
-def _closed(seen: Seen, arrivals: Arrivals) -> ClosedForm | None:
+def _closed(seen: LogTotals, arrivals: Arrivals) -> ClosedForm | None:
     """Sessions in a transaction or thinking: together they spend that much time in each second of the log."""
     if not seen.thinks.count:
         return None

@@ -34,7 +34,7 @@ from plimsoll.learn.report import report_of
 from plimsoll.learn.report_model import LogReport
 from plimsoll.learn.schema_model import Catalog, ColumnFacts, ColumnKey, InsertKeys, SchemaFacts, TableFacts, TableKey
 from plimsoll.learn.statement_facts import report_in_one_schema, tables_in
-from plimsoll.learn.transactions import Seen, TypeTotals, learned_types_count, seen_in
+from plimsoll.learn.transactions import LogTotals, TypeTotals, learned_types_count, seen_in
 from plimsoll.learn.value_sources import Sources, column_choices
 from plimsoll.learn.workload import LearnedTransaction, learned_transaction
 from plimsoll.learn.workload_text import schema_sql, workload_text
@@ -43,7 +43,7 @@ _AS_ONE = "schemas-as-one"
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedLoad:
     """What was learned. Nothing of it holds a literal, or a name unless names were to be kept.
 
     Attributes:
@@ -75,7 +75,7 @@ class LogSummary:
 
     log: EventLog
     families: Families
-    seen: Seen
+    seen: LogTotals
     report: LogReport
     kept: Sequence[TypeTotals]
 
@@ -109,7 +109,7 @@ def learned(
     scale: float = 1.0,
     keep_names: bool = False,
     prepared: bool | None = None,
-) -> Learned:
+) -> LearnedLoad:
     """What is learned of a load.
 
     Args:
@@ -136,7 +136,7 @@ def learned(
         is_prepared=_is_prepared(summary.log) if prepared is None else prepared,
         notes=(*sources.made.notes, *_as_one(summary.tables(), catalog, sources.made)),
     )
-    return Learned(
+    return LearnedLoad(
         profile=profile,
         workload=_workload(profile, sources.made, transactions),
         schema=schema_sql(sources.made.tables),
@@ -156,7 +156,7 @@ def _sources(schema: SchemaFacts, types: Sequence[LearnedType], names: Pseudonym
 
 
 def _transactions(
-    types: Sequence[LearnedType], seen: Seen, sources: Sources, keys: InsertKeys
+    types: Sequence[LearnedType], seen: LogTotals, sources: Sources, keys: InsertKeys
 ) -> list[LearnedTransaction]:
     """The types, each with its share of all transactions, and of all statement time where the log has durations."""
     all_types = seen.types.types()
@@ -179,7 +179,7 @@ def _as_one(tables: Collection[tuple[str, str]], catalog: Catalog, made: Learned
             yield DataNote(code=_AS_ONE, table=made.table_name(table), figures={"schemas": len(schema_names)})
 
 
-def _not_run(transactions: Sequence[LearnedTransaction], seen: Seen) -> tuple[float, float | None]:
+def _not_run(transactions: Sequence[LearnedTransaction], seen: LogTotals) -> tuple[float, float | None]:
     """Shares of transactions and of statement time in types that do not run; None where there are no durations."""
     run = [transaction.profile for transaction in transactions if transaction.transaction is not None]
     has_times = any(totals.statement_us for totals in seen.types.types())

@@ -25,7 +25,7 @@ from plimsoll.learn.report_model import (
     TypeFigures,
 )
 from plimsoll.learn.sql_tree import Slot, slots_of
-from plimsoll.learn.transactions import DATA_KINDS, READ_KINDS, Seen, TypeTotals, kept_types, seen_in
+from plimsoll.learn.transactions import DATA_KINDS, READ_KINDS, LogTotals, TypeTotals, kept_types, seen_in
 
 TOP_TEMPLATES = 1_000
 """Statements that the report holds, those with the most time first."""
@@ -40,7 +40,7 @@ _MINUTE_S = 60
 _SECOND_US = 1_000_000
 
 
-def report_of(log: EventLog, seen: Seen | None = None, *, types_count: int | None = None) -> LogReport:
+def report_of(log: EventLog, seen: LogTotals | None = None, *, types_count: int | None = None) -> LogReport:
     """What a log shows.
 
     Args:

@@ -132,7 +132,7 @@ class TableFacts(Document):
         return self.schema_name.lower(), self.name.lower()
 
 
-class LeftOut(Document):
+class UnknownTable(Document):
     """A table that was asked for or written down, and of which nothing is known.
 
     Attributes:
@@ -156,7 +156,7 @@ class SchemaFacts(Document):
     server: str = ""
     taken_unix_s: int | None = None
     tables: tuple[TableFacts, ...] = Field(default=())
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[UnknownTable, ...] = ()
 
 
 _LENGTH_MAX = 64

@@ -459,7 +459,7 @@ _SECOND_US = 1_000_000
 
 
 @dataclass(slots=True)
-class Seen:
+class LogTotals:
     """Sums over all parts of a log.
 
     Attributes:
@@ -509,14 +509,14 @@ class Seen:
         )
 
 
-def seen_in(log: EventLog, families: Families | None = None) -> Seen:
+def seen_in(log: EventLog, families: Families | None = None) -> LogTotals:
     """Goes through a log once.
 
     Args:
         log: Its tables.
         families: Of its templates; found where they are not given.
     """
-    seen, of_template = Seen(), (families or families_of(log.templates)).of_template
+    seen, of_template = LogTotals(), (families or families_of(log.templates)).of_template
     unlike = {template: family for template, family in of_template.items() if template != family}
     for part in log.by_sessions(TRANSACTION_COLUMNS):
         seen.add(part.with_columns(pl.col("template").replace(unlike)) if unlike else part)

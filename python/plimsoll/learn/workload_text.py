@@ -98,7 +98,7 @@ def with_learned(text: str, period: LogPeriod, fidelity: Fidelity | None = None)
         fidelity: What a run of it showed; None for none.
     """
     table = tomlkit.table()
-    for key, value in _said(period).items():
+    for key, value in _learned_fields(period).items():
         table.add(key, value)
     if fidelity is not None:
         table.add("check", _check(fidelity))
@@ -107,7 +107,7 @@ def with_learned(text: str, period: LogPeriod, fidelity: Fidelity | None = None)
     return tomlkit.dumps(document)
 
 
-def _said(period: LogPeriod) -> dict[str, Any]:
+def _learned_fields(period: LogPeriod) -> dict[str, Any]:
     fields = {
         "from": _moment(period.first_unix_s),
         "to": _moment(period.last_unix_s),

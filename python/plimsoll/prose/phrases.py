@@ -119,7 +119,7 @@ def plain(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else format_number(value)
 
 
-def told_changes(changes: Sequence[Change]) -> str:
+def words_of_changes(changes: Sequence[Change]) -> str:
     """The same of changes as they were found."""
     return changes_words([(change.what, change.before, change.after) for change in changes])
 

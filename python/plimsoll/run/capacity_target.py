@@ -49,7 +49,7 @@ _OWN_RUNNING = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class SearchListeners:
     """Who is told what while a search runs.
 
     Attributes:
@@ -72,7 +72,9 @@ class Told:
 class TargetSearch:
     """A search on one server."""
 
-    def __init__(self, base: SingleRun, wanted: RecordingWanted, settings: SearchSettings, listener: Told) -> None:
+    def __init__(
+        self, base: SingleRun, wanted: RecordingWanted, settings: SearchSettings, listener: SearchListeners
+    ) -> None:
         """Nothing runs yet.
 
         Args:

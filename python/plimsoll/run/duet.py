@@ -50,7 +50,7 @@ from plimsoll.run.spool import Spool, refuse_unanswered
 from plimsoll.run.survey import with_client_cpus
 from plimsoll.run.systems import ManagedSystem
 from plimsoll.run.trial import TrialRunner, note_warm, weather_after, weather_before
-from plimsoll.run.trial_progress import Progressing, TrialTask, outcome_of, warning_of
+from plimsoll.run.trial_progress import TrialProgress, TrialTask, outcome_of, warning_of
 from plimsoll.run.watch import Freezer, Watch, trends, unseen, unwatched, watching
 from plimsoll.spec.study import LEAD_RATIO, StudySection, pair_count, pairs_per_round, sweeps_to_warm
 
@@ -66,7 +66,7 @@ class Side:
     """
 
     task: TrialTask
-    progressing: Progressing
+    progressing: TrialProgress
     spool: Spool
     freezer: Freezer
     taken: list[TurnTaken] = field(default_factory=list)
@@ -136,7 +136,7 @@ class DuetRunner(TrialRunner):
     def _side(self, task: TrialTask) -> Side:
         assert isinstance(task.system, ManagedSystem), "a study with other systems is no duet"
         partial = PartialRecording.begin(task.folder, task.planned.trial_id)
-        progressing = Progressing(
+        progressing = TrialProgress(
             rows=IntervalRows(driver=self._here, host=""), environment=Environment(host=self._surveyor.host)
         )
         return Side(task, progressing, Spool(partial, progressing.rows, Watch()), Freezer(task.system.servers))
@@ -392,7 +392,7 @@ def thawed_at_the_end(sides: Sequence[Side]) -> Iterator[None]:
 
 class _Enter(Protocol):
     def __call__(
-        self, task: TrialTask, progressing: Progressing, spool: Spool, state: State, began_unix_s: float | None = None
+        self, task: TrialTask, progressing: TrialProgress, spool: Spool, state: State, began_unix_s: float | None = None
     ) -> None: ...
 
 
@@ -412,13 +412,13 @@ class Stage:
     clock: Callable[[], float]
     log: EventLog
     enter: _Enter
-    note: Callable[[Progressing, str], None]
+    note: Callable[[TrialProgress, str], None]
 
 
 VALUE_S = 1.0
 """Turns are taken together to values of at least so long, as the rule expects them."""
 
-Seen = tuple[Progressing, Mapping[str, Sequence[float]]]
+Seen = tuple[TrialProgress, Mapping[str, Sequence[float]]]
 """What is known of one system's trial, and its InnoDB state so far, a value for each second in which it ran."""
 
 
@@ -452,7 +452,7 @@ class Warming:
             self._note(progressing, names)
         return True
 
-    def _note(self, progressing: Progressing, moving: Sequence[str]) -> None:
+    def _note(self, progressing: TrialProgress, moving: Sequence[str]) -> None:
         turns = len(progressing.throughput_tps)
         if not moving:
             progressing.warm_note = f"flat after {turns} turns of {self._study.turn:g} s"

@@ -94,7 +94,7 @@ class Switcher:
         hosts_there = {system.host for system in systems_there}
         self.hosts.leave(system for system in self._spec.system if system.host not in hosts_there)
         self._current = None  # unknown while it is switched
-        kept, fault = run_hook(self.place, "switch", hook, _told(environment))
+        kept, fault = run_hook(self.place, "switch", hook, _variables(environment))
         keep(kept)
         if fault is not None:
             raise HookError(fault)
@@ -118,7 +118,7 @@ def is_there(spec: StudySpec, environment: str, place: HookPlace) -> bool:
     environment_spec = spec.environment.get(environment)
     if environment_spec is None or environment_spec.check is None:
         return True
-    kept, fault = run_hook(place, "check", environment_spec.check, _told(environment))
+    kept, fault = run_hook(place, "check", environment_spec.check, _variables(environment))
     if fault is not None and not _says_no(kept.record):
         raise HookError(f"environment {environment!r}: {fault}")
     return fault is None
@@ -202,7 +202,7 @@ def _measured_last(folder: Path) -> str | None:
     return None if last is None else last.trial.system.environment
 
 
-def _told(environment: str) -> dict[str, str]:
+def _variables(environment: str) -> dict[str, str]:
     return {"PLIMSOLL_ENVIRONMENT": environment}
 
 

@@ -558,7 +558,7 @@ def read_events(path: Path) -> Iterator[Stamped]:
                 continue
 
 
-def told(record: StorageRecord, storage_measurement: StorageMeasurement) -> StorageMeasured:
+def storage_measured(record: StorageRecord, storage_measurement: StorageMeasurement) -> StorageMeasured:
     """The event of a measurement."""
     both = [figures for figures in (storage_measurement.read, storage_measurement.write) if figures is not None]
     timed = both if storage_measurement.flush is None else [storage_measurement.flush]

@@ -292,7 +292,7 @@ class _StaysAwayError(HostError):
     """A host that was lost did not come back while it was waited for."""
 
 
-class Look(Protocol):
+class SystemProbe(Protocol):
     """Looks at a system that is up for the first time."""
 
     def __call__(self, spec: SystemSpec, system: System, *, is_loaded: bool) -> None:
@@ -303,7 +303,7 @@ class RunningSystems:
     """Opens, brings up and stops the systems of a study."""
 
     def __init__(
-        self, spec: StudySpec, switcher: Switcher, open_one: Open, looked: Look, say: Callable[[HostLost], None]
+        self, spec: StudySpec, switcher: Switcher, open_one: Open, looked: SystemProbe, say: Callable[[HostLost], None]
     ):
         """Nothing is open yet.
 

@@ -129,7 +129,7 @@ class FailoverTest:
                 outcome = self._befall(servers, folder / f"ledger-{index}", index)
                 each.append(outcome)
                 record = with_outcomes(record, each, is_complete=len(each) == spec.faults)
-                self._say(_said(outcome, index + 1, spec.faults))
+                self._say(_outcome_line(outcome, index + 1, spec.faults))
                 keep(record)
         return record
 
@@ -207,7 +207,7 @@ def _gone(links: Links, source: str) -> int:
     return time.monotonic_ns()
 
 
-def _said(outcome: FailoverOutcome, number: int, count: int) -> str:
+def _outcome_line(outcome: FailoverOutcome, number: int, count: int) -> str:
     lost = f"{outcome.lost} of {outcome.acknowledged} acknowledged transactions lost"
     worse = f"; {outcome.torn} torn, {outcome.foreign} rows that nobody sent" if outcome.is_corrupt else ""
     return (
@@ -256,7 +256,7 @@ def turned_round(links: Links, name: str, ahead: tuple[str, ...]) -> Promotion:
 def _chosen_by_hook(links: Links, hook: HookSpec, source: str, statuses: Mapping[str, ReplicaStatus]) -> str:
     variables = {"PLIMSOLL_SOURCE": source, "PLIMSOLL_REPLICAS": " ".join(statuses)}
     variables["PLIMSOLL_REPLICA_STATUS"] = json.dumps(
-        {name: _told(links, name, status) for name, status in statuses.items()}
+        {name: _replica_facts(links, name, status) for name, status in statuses.items()}
     )
     kept, fault = run_hook(HookPlace(study="failover", folder=Path.cwd()), "promote", hook, variables)
     if fault is not None:
@@ -272,7 +272,7 @@ def _chosen_by_hook(links: Links, hook: HookSpec, source: str, statuses: Mapping
     return lines[-1]
 
 
-def _told(links: Links, name: str, status: ReplicaStatus) -> dict[str, object]:
+def _replica_facts(links: Links, name: str, status: ReplicaStatus) -> dict[str, object]:
     """What a hook may know of a replica: no password is among it."""
     target = links.server(name).target
     return {

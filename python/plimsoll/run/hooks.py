@@ -177,7 +177,7 @@ class SystemHooks:
         hook = self.spec.written.get(name)
         if hook is None:
             return
-        variables = {**told_of_system(self.system), **self._told, **more}
+        variables = {**system_variables(self.system), **self._told, **more}
         kept, fault = run_hook(
             self.place,
             name,
@@ -202,7 +202,7 @@ class SystemHooks:
         return taken
 
 
-def told_of_system(system: SystemSpec) -> dict[str, str]:
+def system_variables(system: SystemSpec) -> dict[str, str]:
     """What all hooks of a system are told: never its password.
 
     A factor's variable is its name in upper case, with `_` in the place of all but letters and digits.

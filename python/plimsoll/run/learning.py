@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from plimsoll.errors import SpecError
-from plimsoll.learn.learned_load import Learned
+from plimsoll.learn.learned_load import LearnedLoad
 from plimsoll.learn.schema_model import SchemaFacts
 from plimsoll.learn.workload_text import period_of, with_learned
 from plimsoll.run.schema import read_schema, read_schema_file
@@ -44,7 +44,7 @@ def schema_of(
         return read_schema(control, named, progress=progress)
 
 
-def files_of(learned: Learned) -> dict[str, str]:
+def files_of(learned: LearnedLoad) -> dict[str, str]:
     """Names and texts of the files of a learned load; the report has its own.
 
     Raises:

@@ -22,7 +22,7 @@ from plimsoll.run.system_data import ANSWER_LIMIT_S, DataKeeper, tables_there
 from plimsoll.run.trial_progress import data_progressed
 from plimsoll.servers.control import connect
 from plimsoll.servers.option_file import PROFILE_CONNECTIONS, SERVER_CONNECTIONS, Profile
-from plimsoll.servers.settle import Asked
+from plimsoll.servers.settle import StatusSource
 from plimsoll.spec.server_options import bare_name
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import ServerSpec, SystemSpec
@@ -46,7 +46,7 @@ def unfit_targets(
             yield from faults
             continue
         try:
-            yield from _unfit(spec, system, target, _told_of(system.name, watch))
+            yield from _unfit(spec, system, target, _progress_for(system.name, watch))
         except TargetError as error:
             yield _named(system, error)
 
@@ -72,7 +72,7 @@ def refuse_unfit(target: Target, workload: Workload, connections: int) -> None:
         DataKeeper(driver=LocalDriver(), data_sets=(workload,)).check(target)  # it says which, and the cure
 
 
-def _told_of(system: str, watch: Callable[[DataProgressed], None]) -> Callable[[Progress], None]:
+def _progress_for(system: str, watch: Callable[[DataProgressed], None]) -> Callable[[Progress], None]:
     return lambda progress: watch(data_progressed(system, progress))
 
 
@@ -183,7 +183,7 @@ MAKING = ("SELECT", "INSERT", "CREATE", "ALTER", "INDEX")
 RESETTING = (*MAKING, "DROP")
 
 
-def missing_privileges(control: Asked, wanted: Iterable[str]) -> tuple[str, ...]:
+def missing_privileges(control: StatusSource, wanted: Iterable[str]) -> tuple[str, ...]:
     """Which of some privileges the account does not have in the connection's database.
 
     Privileges on single tables cannot be asked for that way: an account that has some is taken at its word.
@@ -196,7 +196,7 @@ def missing_privileges(control: Asked, wanted: Iterable[str]) -> tuple[str, ...]
     return () if missing and _has_table_privileges(control) else missing
 
 
-def _is_denied(control: Asked, statement: str, privilege: str) -> bool:
+def _is_denied(control: StatusSource, statement: str, privilege: str) -> bool:
     try:
         control.rows(statement)
     except TargetError as error:
@@ -207,7 +207,7 @@ def _is_denied(control: Asked, statement: str, privilege: str) -> bool:
     return False
 
 
-def _has_table_privileges(control: Asked) -> bool:
+def _has_table_privileges(control: StatusSource) -> bool:
     return bool(
         control.rows("SELECT 1 FROM information_schema.table_privileges WHERE table_schema = DATABASE() LIMIT 1")
     )

@@ -33,9 +33,9 @@ from plimsoll.learn.schema_model import (
     SCHEMA_FORMAT,
     ColumnFacts,
     IndexFacts,
-    LeftOut,
     SchemaFacts,
     TableFacts,
+    UnknownTable,
 )
 from plimsoll.record.document import is_newer
 from plimsoll.regular_file import text_regular
@@ -94,11 +94,11 @@ def read_schema(
     for statement in _SESSION:
         _unless_unknown(control, statement)
     definitions: dict[tuple[str, str], str] = {}
-    left_out: list[LeftOut] = []
+    left_out: list[UnknownTable] = []
     denied: list[tuple[str, str]] = []
     for schema_name, name in sorted(tables):
         if _is_view(control, schema_name, name):
-            left_out.append(LeftOut(schema_name=schema_name, name=name, reason="view"))
+            left_out.append(UnknownTable(schema_name=schema_name, name=name, reason="view"))
             continue
         try:
             row = control.rows(f"SHOW CREATE TABLE {quoted(schema_name)}.{quoted(name)}", columns=2)[0]
@@ -108,7 +108,7 @@ def read_schema(
             if error.code in _DENIED:
                 denied.append((schema_name, name))
             else:
-                left_out.append(LeftOut(schema_name=schema_name, name=name, reason="missing"))
+                left_out.append(UnknownTable(schema_name=schema_name, name=name, reason="missing"))
             continue
         definitions[schema_name, name] = _text(row[1])
     if denied:
@@ -121,7 +121,7 @@ def read_schema(
         if read.tables:
             table_facts.append(_with_statistics(control, read.tables[0], is_mariadb="MariaDB" in server))
         else:
-            left_out.append(LeftOut(schema_name=schema_name, name=name, reason="not-parsed"))
+            left_out.append(UnknownTable(schema_name=schema_name, name=name, reason="not-parsed"))
     return SchemaFacts(
         server=server,
         taken_unix_s=int(time.time()),

@@ -274,13 +274,13 @@ def refused_devices(spec: StudySpec, disks: Disks = disks_below) -> Iterator[Fau
 def shared_devices(spec: StudySpec, disks: Disks = disks_below) -> tuple[DeviceShared, ...]:
     """Paths of one server, or data directories of several systems, that are written apart and share a device."""
     by_device: dict[str, dict[str, None]] = {}
-    for paths in _told_apart(spec):
+    for paths in _distinct_paths(spec):
         for first, second, shared in _pairs(paths, disks):
             by_device.setdefault(shared, {}).update(dict.fromkeys((first, second)))
     return tuple(DeviceShared(device=device, paths=tuple(paths)) for device, paths in by_device.items())
 
 
-def _told_apart(spec: StudySpec) -> Iterator[dict[str, Path]]:
+def _distinct_paths(spec: StudySpec) -> Iterator[dict[str, Path]]:
     """Sets of paths that are meant to differ: those of each server with paths by role, and the systems' data."""
     servers = [system.server_here for system in spec.system if system.server_here is not None]
     yield from (_named(server) for server in servers if server.role_dirs)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from plimsoll.analyse.study.environments import began_unix_s, changes
-from plimsoll.prose.phrases import told_changes
+from plimsoll.prose.phrases import words_of_changes
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.model import Outcome, TrialRecord, Verdict
 from plimsoll.record.store import each_recording
@@ -57,7 +57,7 @@ class Session:
         differences = () if last is None else changes(last.environment, environment)
         if last is None or not differences:
             return None
-        return EnvironmentChanged(system=system, trial_id=last.trial_id, changes=told_changes(differences))
+        return EnvironmentChanged(system=system, trial_id=last.trial_id, changes=words_of_changes(differences))
 
     def ended(self, trial: TrialRecord, environment: Environment, outcome: Outcome) -> None:
         """Remembers what a complete trial ran on."""

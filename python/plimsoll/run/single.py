@@ -47,7 +47,7 @@ from plimsoll.run.session import Session, read_history, server_start_id
 from plimsoll.run.spool import Spool, measured_until_the_end
 from plimsoll.run.survey import Surveyor, driven_from, driver_of, known_limit_tps, to_be_driven
 from plimsoll.run.system_data import DataKeeper
-from plimsoll.run.trial_progress import INTERVAL_S, Progressing, outcome_of, warning_of, workload_record
+from plimsoll.run.trial_progress import INTERVAL_S, TrialProgress, outcome_of, warning_of, workload_record
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.servers.control import connect
 from plimsoll.servers.facts import host_facts
@@ -130,7 +130,7 @@ def record_single(
         surveyor, watch = Surveyor(), Watch()
         here = surveyor.host.name or ""
         system = system_record(run, wanted)
-        servers = named_instances(run, system.name, run.managed or _found(run.target))
+        servers = named_instances(run, system.name, run.managed or _running_instance(run.target))
         environment = surveyor.environment(servers, run.workload, run.connections)
         environment = to_be_driven(environment, run.drivers)
         rows = IntervalRows(driver=here, host=environment.host.name or "")
@@ -146,11 +146,11 @@ def record_single(
             raise
         summary, outcome = drive.measured(joined.trial, joined.environment)
         joined.keep(spool, drive.states, outcome)
-        notes = (*joined.notes, told(joined.trial, outcome, wanted.study))
+        notes = (*joined.notes, recorded_line(joined.trial, outcome, wanted.study))
         return drive.judged(summary, outcome, notes), notes
 
 
-def _found(target: Target) -> Instance:
+def _running_instance(target: Target) -> Instance:
     """A server that runs already, with where it runs."""
     with connect(target) as control:
         return located(Instance(name="", target=target), control)
@@ -163,7 +163,7 @@ class _Drive:
         self._run, self._spool, self._seen, self._name = run, spool, seen, name
         self._first = math.ceil(run.warm_up_s / INTERVAL_S)
         self._count = math.ceil(run.duration_s / INTERVAL_S)
-        self._progressing = Progressing(spool.rows)
+        self._progressing = TrialProgress(spool.rows)
         self._began_unix_s = 0.0
         self._is_ended = False
 
@@ -532,7 +532,7 @@ def name_faults(folder: Path | None, system: str | None, workload: str | None, o
     ]
 
 
-def told(trial: TrialRecord, outcome: Outcome, folder: Path) -> str:
+def recorded_line(trial: TrialRecord, outcome: Outcome, folder: Path) -> str:
     """What was kept where, as one line."""
     cell = f"{trial.system.name}, {trial.workload.name}, {trial.level.label()}"
     verdict = "" if outcome.verdict is Verdict.COMPLETE else f" as {outcome.verdict}: {outcome.reason}"

@@ -19,7 +19,7 @@ from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, TrialRecord
 from plimsoll.record.partial import PartialRecording
 from plimsoll.run.rows import IntervalRows
-from plimsoll.run.trial_progress import Progressing, TrialTask, outcome_of, trial_record
+from plimsoll.run.trial_progress import TrialProgress, TrialTask, outcome_of, trial_record
 from plimsoll.run.watch import Watch
 
 SEGMENT_INTERVALS = 10
@@ -114,7 +114,7 @@ class _Spooled:
 
 
 def measured_until_the_end(
-    progressing: Progressing, spool: Spool, trial: TrialRecord, environment: Environment
+    progressing: TrialProgress, spool: Spool, trial: TrialRecord, environment: Environment
 ) -> tuple[TrialSummary | None, str | None]:
     """What was measured, None where nothing was; and why the server did not answer any more when the load ended.
 
@@ -152,7 +152,7 @@ def why_unanswered(outcome: Outcome, connected: Mapping[str, int], summary: Tria
     return None
 
 
-def refuse_unanswered(task: TrialTask, progressing: Progressing, spool: Spool) -> None:
+def refuse_unanswered(task: TrialTask, progressing: TrialProgress, spool: Spool) -> None:
     """Sums the measured window up, and refuses it where the server was gone or silent when the load ended.
 
     Raises:

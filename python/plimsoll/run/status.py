@@ -235,7 +235,7 @@ def _counts(plan: Plan, verdict_by_id: dict[str, Verdict | None]) -> TrialCounts
     )
 
 
-def _state(heard: Heard, counts: TrialCounts, *, is_running: bool, searches: bool) -> RunState:
+def _state(heard: EventSummary, counts: TrialCounts, *, is_running: bool, searches: bool) -> RunState:
     if is_running:
         return RunState.RUNNING
     if heard.last_unix_s is None:
@@ -248,7 +248,7 @@ def _state(heard: Heard, counts: TrialCounts, *, is_running: bool, searches: boo
     return RunState.STOPPED if is_left else RunState.FINISHED
 
 
-def _remaining_s(plan: Plan, counts: TrialCounts, heard: Heard, now_s: float, *, is_running: bool) -> float:
+def _remaining_s(plan: Plan, counts: TrialCounts, heard: EventSummary, now_s: float, *, is_running: bool) -> float:
     """As the running trial's begin said, less the time since; otherwise the plan's guess for what is left."""
     if is_running and heard.remaining_s is not None and heard.trial is not None:
         return max(heard.remaining_s - (now_s - heard.trial.began_unix_s), 0.0)
@@ -265,7 +265,7 @@ def _kept(folder: Path) -> tuple[KeptPart, ...]:
 
 
 @dataclass(slots=True)
-class Heard:
+class EventSummary:
     """What the events say.
 
     Attributes:
@@ -320,9 +320,9 @@ class Heard:
         return min(max(self.answer.trials_left - self.complete_since, 0), missing_count)
 
 
-def what_was_heard(folder: Path) -> Heard:
+def what_was_heard(folder: Path) -> EventSummary:
     """Everything that the events of a study say."""
-    heard = Heard()
+    heard = EventSummary()
     for stamped in read_events(folder / EVENTS_FILE):
         heard.last_unix_s, heard.ended = stamped.unix_s, None
         heard.note_answer(stamped.event)

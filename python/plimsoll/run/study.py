@@ -28,7 +28,7 @@ from plimsoll.record.partial import recover
 from plimsoll.record.store import each_recording, refuse_newer_study
 from plimsoll.run import folder as study_folder
 from plimsoll.run.environments import Hosts, Switcher, Turn, there_from_the_start, turn_now
-from plimsoll.run.events import EnvironmentTurn, Event, EventLog, StudyBegan, StudyEnded, told
+from plimsoll.run.events import EnvironmentTurn, Event, EventLog, StudyBegan, StudyEnded, storage_measured
 from plimsoll.run.execution import Execution
 from plimsoll.run.folder import folder_of_file
 from plimsoll.run.hooks import HookPlace
@@ -171,7 +171,9 @@ class Course:
             self._log.say(EnvironmentTurn(environment=self._turn.environment, trial_count=len(self._todo)))
         try:
             measure_study(
-                self._spec.storage, self._folder, lambda record, measurement: self._log.say(told(record, measurement))
+                self._spec.storage,
+                self._folder,
+                lambda record, measurement: self._log.say(storage_measured(record, measurement)),
             )
             self._run_repetitions()
             self._searches.run()

@@ -209,7 +209,7 @@ class StudySearch:
         warm_up_s = study.warm_up_limit / 4 if study.warm_up is None else study.warm_up
         search = Search(
             search_settings(self.spec),
-            lambda searched: self._told(search, searched),
+            lambda searched: self._report_progress(search, searched),
             warm_up_s=warm_up_s,
         )
         try:
@@ -265,7 +265,7 @@ class StudySearch:
         system = next(candidate for candidate in self.spec.system if candidate.name == self.planned.system)
         return searched_trial(self.planned, step, instances=system.instances)
 
-    def _told(self, search: Search, searched: Searched) -> None:
+    def _report_progress(self, search: Search, searched: Searched) -> None:
         self.keep(search.so_far, is_finished=False)
         self.log.say(
             SearchProgressed(
@@ -462,7 +462,7 @@ class PairedSearch:
                 workload=str(place["workload"]),
                 repetition=int(str(place["repetition"])),
                 pair_count=pair_count,
-                ratios=tuple(map(_told, ratios)),
+                ratios=tuple(map(_ratio_so_far, ratios)),
                 remaining_s=left_s + self._confirming_s,
             )
         )
@@ -529,7 +529,7 @@ class PairedSearch:
         )
 
 
-def _told(capacity_ratio: CapacityRatio) -> RatioSoFar:
+def _ratio_so_far(capacity_ratio: CapacityRatio) -> RatioSoFar:
     bounds = capacity_ratio.ratio.bounds
     return RatioSoFar(
         base=capacity_ratio.base,

@@ -26,10 +26,10 @@ from plimsoll.record.level import Level
 from plimsoll.record.model import Origin, Outcome, State, StateMark, SystemRecord, TrialRecord, Verdict, WorkloadRecord
 from plimsoll.run.instance import Instance, located
 from plimsoll.run.rows import IntervalRows
-from plimsoll.run.single import Joined, RecordingWanted, joining, name_faults, told
+from plimsoll.run.single import Joined, RecordingWanted, joining, name_faults, recorded_line
 from plimsoll.run.spool import measured_until_the_end
 from plimsoll.run.survey import Surveyor
-from plimsoll.run.trial_progress import INTERVAL_S, Progressing, outcome_of, warning_of, workload_record
+from plimsoll.run.trial_progress import INTERVAL_S, TrialProgress, outcome_of, warning_of, workload_record
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.facts import instance_facts
@@ -128,7 +128,7 @@ class _Run:
         self._lost: StorageError | None = None
         rows = IntervalRows(driver=self._here, host=self._environment.host.name or "")
         self._doubts = tuple(unwatched(doubt) for doubt in (*doubts, *unseen(self._watched)))
-        self.progressing = Progressing(rows, warnings=list(self._doubts))
+        self.progressing = TrialProgress(rows, warnings=list(self._doubts))
         self.spool = joined.begin(self._trial(), self._environment, rows, self._watch)
 
     def follow(self, arguments: Sequence[str]) -> int:
@@ -197,7 +197,7 @@ class _Run:
         else:
             outcome = self._outcome(exit_code)
         self._joined.keep(self.spool, self._trial().states, outcome)
-        return (*self._joined.notes, told(self._joined.trial, outcome, self._wanted.study))
+        return (*self._joined.notes, recorded_line(self._joined.trial, outcome, self._wanted.study))
 
     def _outcome(self, exit_code: int) -> Outcome:
         """What became of a run that nobody interrupted."""

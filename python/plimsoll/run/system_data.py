@@ -37,7 +37,7 @@ from plimsoll.servers.data_copy import Copied, Identity, KeptFolder
 from plimsoll.servers.data_facts import tables_bytes
 from plimsoll.servers.managed_server import ManagedServer, pool_bytes_of
 from plimsoll.servers.option_file import Flavour
-from plimsoll.servers.settle import Asked
+from plimsoll.servers.settle import StatusSource
 from plimsoll.spec.paths import AS_USUAL, TableOptions
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import ServerSpec, shares
@@ -154,7 +154,7 @@ class DataKeeper:
         return run_data_command(self.driver, command, line, progress=self.progress, warn=self.warn)
 
 
-def tables_there(control: Asked, names: Sequence[str]) -> list[str]:
+def tables_there(control: StatusSource, names: Sequence[str]) -> list[str]:
     """Which of these tables are in the connection's database."""
     if not names:
         return []
@@ -392,7 +392,7 @@ def _faults(kept: KeptFolder, server: ServerSpec, workloads: Sequence[Workload],
         kept.release()
 
 
-class Kept:
+class KeptData:
     """What a system's servers take from kept data, and leave there.
 
     Folders are held from the first use until `release`.

@@ -32,7 +32,7 @@ from plimsoll.run.instance import Instance, managed_instance, managed_spec, stop
 from plimsoll.run.replicas import SOURCE_ID, Replicas, replica_placements, replication_options
 from plimsoll.run.system_data import (
     DataKeeper,
-    Kept,
+    KeptData,
     OwnData,
     all_together,
     counted_together,
@@ -114,7 +114,7 @@ class ManagedSystem:
         self._servers: list[Server] = []
         self._data: list[OwnData] = []
         self._data_reset: DataReset | None = None
-        self._kept = Kept(server, keeper.data_sets)
+        self._kept = KeptData(server, keeper.data_sets)
         self._replicas = Replicas(spec.name, server)
         self._prepared = self._is_data_missing = False
         self._is_pristine = False

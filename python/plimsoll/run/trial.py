@@ -40,7 +40,7 @@ from plimsoll.run.system_data import DataKeeper
 from plimsoll.run.systems import System
 from plimsoll.run.trial_progress import (
     INTERVAL_S,
-    Progressing,
+    TrialProgress,
     TrialTask,
     data_progressed,
     draft_of,
@@ -109,16 +109,16 @@ class TrialRunner:
         self._commit(task, progressing, spool, outcome)
         return outcome
 
-    def _begin(self, task: TrialTask) -> tuple[Progressing, Spool]:
+    def _begin(self, task: TrialTask) -> tuple[TrialProgress, Spool]:
         """What is known of a trial that begins: the machine that drives it."""
         partial = PartialRecording.begin(task.folder, task.planned.trial_id)
         rows = IntervalRows(driver=self._here, host="")
         if task.hooks is not None:
             task.hooks.begin_trial(task.planned)
         environment = Environment(host=self._surveyor.host)
-        return Progressing(rows=rows, environment=environment, knee=_knee(task)), Spool(partial, rows, Watch())
+        return TrialProgress(rows=rows, environment=environment, knee=_knee(task)), Spool(partial, rows, Watch())
 
-    def _keep_interrupted(self, task: TrialTask, progressing: Progressing, spool: Spool) -> None:
+    def _keep_interrupted(self, task: TrialTask, progressing: TrialProgress, spool: Spool) -> None:
         """Keeps what an interrupted trial measured; nothing where no load ran."""
         if spool.intervals_count == 0:
             spool.partial.discard()
@@ -127,7 +127,7 @@ class TrialRunner:
             task, progressing, spool, outcome_of(progressing, interruption=_interruption(task, progressing, spool))
         )
 
-    def _commit(self, task: TrialTask, progressing: Progressing, spool: Spool, outcome: Outcome) -> None:
+    def _commit(self, task: TrialTask, progressing: TrialProgress, spool: Spool, outcome: Outcome) -> None:
         spool.flush()
         outcome = with_hooks(task.hooks, spool.partial, outcome)
         if progressing.block is None:
@@ -139,17 +139,17 @@ class TrialRunner:
         self._log.say(ended(task, outcome, progressing))
 
     def _enter(
-        self, task: TrialTask, progressing: Progressing, spool: Spool, state: State, began_unix_s: float | None = None
+        self, task: TrialTask, progressing: TrialProgress, spool: Spool, state: State, began_unix_s: float | None = None
     ) -> None:
         """Notes that a state began, also for the case that this process is killed in it."""
         progressing.states.append(StateMark(state=state, began_unix_s=began_unix_s or self._clock()))
         spool.partial.draft(trial_record(task, progressing), progressing.environment, draft_of(progressing))
         self._log.say(StateBegan(state=state))
 
-    def _note(self, progressing: Progressing, note: str) -> None:
+    def _note(self, progressing: TrialProgress, note: str) -> None:
         progressing.states[-1] = progressing.states[-1].model_copy(update={"note": note})
 
-    def _make_ready(self, task: TrialTask, progressing: Progressing, spool: Spool) -> None:
+    def _make_ready(self, task: TrialTask, progressing: TrialProgress, spool: Spool) -> None:
         """Resets and settles, then records the environment as it will be measured."""
         self._enter(task, progressing, spool, State.RESET)
         (task.system.reset if task.resets else task.system.leave)()
@@ -172,7 +172,7 @@ class TrialRunner:
         if (changed := task.session.changed(task.planned.system, environment)) is not None:
             self._log.say(changed)
 
-    def _drive(self, task: TrialTask, progressing: Progressing, spool: Spool) -> None:
+    def _drive(self, task: TrialTask, progressing: TrialProgress, spool: Spool) -> None:
         study = task.study
         warm_up_s = study.warm_up_limit if study.warm_up is None else study.warm_up
         plan = trial_line(
@@ -199,7 +199,7 @@ class TrialRunner:
         progressing.weather = weather_after(task.system, progressing.weather)
         progressing.warnings += map(unwatched, (*unseen(task.system.instances), *spool.watch.faults))
 
-    def _follow(self, task: TrialTask, progressing: Progressing, spool: Spool, run: TrialRun) -> None:
+    def _follow(self, task: TrialTask, progressing: TrialProgress, spool: Spool, run: TrialRun) -> None:
         """Lets the load begin, takes in what is said of it until its end, and refuses a full disk."""
         began_unix_s, disks = run.start(), FullDisks()
         for message in run.messages():
@@ -215,7 +215,7 @@ class TrialRunner:
                     progressing.done = message
 
     def _take(
-        self, task: TrialTask, progressing: Progressing, spool: Spool, interval: Interval, began_unix_s: float
+        self, task: TrialTask, progressing: TrialProgress, spool: Spool, interval: Interval, began_unix_s: float
     ) -> None:
         """Takes one interval in, and decides whether it counts."""
         if progressing.first_measured is None and self._is_warm(task, progressing, spool.watch):
@@ -241,7 +241,7 @@ class TrialRunner:
             )
         )
 
-    def _is_warm(self, task: TrialTask, progressing: Progressing, watch: Watch) -> bool:
+    def _is_warm(self, task: TrialTask, progressing: TrialProgress, watch: Watch) -> bool:
         """Whether the interval that comes now may count."""
         study = task.study
         so_far_s = len(progressing.throughput_tps) * INTERVAL_S
@@ -265,7 +265,7 @@ class TrialRunner:
         )
         return True
 
-    def _verify(self, task: TrialTask, progressing: Progressing, spool: Spool) -> None:
+    def _verify(self, task: TrialTask, progressing: TrialProgress, spool: Spool) -> None:
         """The rows must still be there after the load, and consistent where the workload asks for that."""
         self._enter(task, progressing, spool, State.VERIFY)
         rows_count = sum(keeper.check(instance.target) for instance, keeper in self._kept(task))
@@ -318,7 +318,7 @@ def _arrivals(planned: PlannedTrial) -> OpenArrivals | None:
     return None if planned.rate_tps is None else steady(planned.rate_tps)
 
 
-def _interruption(task: TrialTask, progressing: Progressing, spool: Spool) -> str:
+def _interruption(task: TrialTask, progressing: TrialProgress, spool: Spool) -> str:
     """What is said of a trial that somebody ended."""
     load_s = spool.intervals_count * task.interval_s
     return f"stopped in the state {progressing.state}, after {format_duration(load_s)} of load"
@@ -328,7 +328,7 @@ SHARED_REPETITIONS = 2 * REPETITIONS_MIN
 """With repetitions = "auto" the budget is shared among the trials of so many, then among those of the running one."""
 
 
-def ends(task: TrialTask, progressing: Progressing, stocks: Mapping[str, Sequence[float]]) -> bool:
+def ends(task: TrialTask, progressing: TrialProgress, stocks: Mapping[str, Sequence[float]]) -> bool:
     """Whether the interval that was measured last is the last one; a target that was missed becomes a warning.
 
     Args:
@@ -399,7 +399,7 @@ RowCounts = dict[tuple[str, str], int]
 """Rows at the end of the last trial, by system and workload."""
 
 
-def note_reset(task: TrialTask, progressing: Progressing, counted: RowCounts) -> None:
+def note_reset(task: TrialTask, progressing: TrialProgress, counted: RowCounts) -> None:
     """Notes how data was put back, and how many rows there are: as prepared, or as the last trial counted them."""
     reset = task.system.data_reset
     is_prepared = reset is not None and reset.way != "left" and not reset.is_aged
@@ -407,7 +407,7 @@ def note_reset(task: TrialTask, progressing: Progressing, counted: RowCounts) ->
     progressing.data = progressing.data.model_copy(update={"reset": reset, "rows_before": rows or None})
 
 
-def note_before(task: TrialTask, progressing: Progressing) -> None:
+def note_before(task: TrialTask, progressing: TrialProgress) -> None:
     """Notes the sizes of tables and redo logs of the instances that are about to be measured."""
     sizes = [_redo_capacity_bytes(instance) for instance in progressing.environment.instances]
     known = [size for size in sizes if size is not None]
@@ -419,12 +419,12 @@ def note_before(task: TrialTask, progressing: Progressing) -> None:
     )
 
 
-def note_warm(progressing: Progressing, written_bytes: int | None) -> None:
+def note_warm(progressing: TrialProgress, written_bytes: int | None) -> None:
     """Notes how much redo was written while the servers warmed up."""
     progressing.data = progressing.data.model_copy(update={"redo_warm_bytes": written_bytes})
 
 
-def note_after(task: TrialTask, progressing: Progressing, rows_count: int, counted: RowCounts) -> None:
+def note_after(task: TrialTask, progressing: TrialProgress, rows_count: int, counted: RowCounts) -> None:
     """Notes what the load left; `counted` remembers the rows for the next trial."""
     counted[task.planned.system, task.workload.name] = rows_count
     bytes_after = _bytes_of(task.system.instances)

@@ -133,7 +133,7 @@ class TrialTask:
 
 
 @dataclass(slots=True)
-class Progressing:
+class TrialProgress:
     """What is known so far about the running trial.
 
     Attributes:
@@ -179,7 +179,7 @@ def data_progressed(system: str, progress: Progress) -> DataProgressed:
 
 
 def outcome_of(
-    progressing: Progressing, failure: str | None = None, *, doubt: str | None = None, interruption: str | None = None
+    progressing: TrialProgress, failure: str | None = None, *, doubt: str | None = None, interruption: str | None = None
 ) -> Outcome:
     """What became of the trial.
 
@@ -266,7 +266,7 @@ def workload_record(workload: Workload, clients: Mapping[str, Any]) -> WorkloadR
     )
 
 
-def trial_record(task: TrialTask, progressing: Progressing) -> TrialRecord:
+def trial_record(task: TrialTask, progressing: TrialProgress) -> TrialRecord:
     """What was planned, and when each state began."""
     return TrialRecord(
         trial_id=task.planned.trial_id,
@@ -291,7 +291,7 @@ def trial_record(task: TrialTask, progressing: Progressing) -> TrialRecord:
     )
 
 
-def ended(task: TrialTask, outcome: Outcome, progressing: Progressing) -> TrialEnded:
+def ended(task: TrialTask, outcome: Outcome, progressing: TrialProgress) -> TrialEnded:
     """The event that tells of the trial's end, with its figures where something was measured."""
     summary = progressing.summary
     response = durations(None if summary is None else summary.histograms.get("response"))
@@ -311,7 +311,7 @@ def ended(task: TrialTask, outcome: Outcome, progressing: Progressing) -> TrialE
     )
 
 
-def draft_of(progressing: Progressing) -> Outcome:
+def draft_of(progressing: TrialProgress) -> Outcome:
     """The outcome that counts if this process is killed; its window then goes as far as the trial got."""
     draft = outcome_of(progressing, interruption=f"stopped in the state {progressing.state}")
     first = progressing.first_measured

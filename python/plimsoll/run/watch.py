@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.analyse.findings.recording_warnings import TELEMETRY_MISSING
-from plimsoll.hosts.host import Collecting, Host, Wanted
+from plimsoll.hosts.host import Collecting, Host, WatchRequest
 from plimsoll.hosts.local import HERE
 from plimsoll.record.environment import ExporterFacts
 from plimsoll.record.model import TrialWarning
@@ -97,7 +97,7 @@ class Watch:
         self.exporters: tuple[ExporterFacts, ...] = ()
         self._collecting: list[Collecting] = []
 
-    def collect(self, host: Host, wanted: Wanted) -> Collecting:
+    def collect(self, host: Host, wanted: WatchRequest) -> Collecting:
         """Begins to watch a host; its rows are taken with the others."""
         collecting = host.collect(wanted)
         self._collecting.append(collecting)
@@ -163,7 +163,7 @@ def watching(
     with ExitStack() as stack:
         stack.callback(_note_exporters, watch, instances, exporters)
         for on, there, client_pid in parts:
-            wanted = Wanted(
+            wanted = WatchRequest(
                 instances=[_watched(instance, has_replicas=bool(replicas_of(instances))) for instance in there],
                 driver=host,
                 client_pid=client_pid,

@@ -213,14 +213,14 @@ def option_faults(server: str | Sequence[str], options: Mapping[str, OptionValue
     """
     command = find_server(server)
     words = [f"--{option_word(name, value)}" for name, value in options.items()]
-    if not words or not (together := _said(command, words)):
+    if not words or not (together := _rejection(command, words)):
         return ()
     # Servers end at the first option that they do not take: each is asked about by itself.
-    refusals = [refusal for word in words if (refusal := _said(command, [word]))] or [together]
+    refusals = [refusal for word in words if (refusal := _rejection(command, [word]))] or [together]
     return tuple(f"{command.program[-1]} refuses to start: {line}; correct the option" for line in refusals)
 
 
-def _said(command: ServerCommand, words: Sequence[str]) -> str:
+def _rejection(command: ServerCommand, words: Sequence[str]) -> str:
     """What the program says against these arguments; empty where it takes them."""
     if (asking := _asking(command)) is None:
         return ""

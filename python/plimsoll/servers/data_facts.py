@@ -13,7 +13,7 @@ from typing import Any
 from plimsoll.errors import TargetError
 from plimsoll.record.server_facts import ColumnFacts, DataFacts, IndexFacts, PlanStep, StatementPlan, TableFacts
 from plimsoll.servers.control import ControlConnection, Reply
-from plimsoll.servers.settle import Asked
+from plimsoll.servers.settle import StatusSource
 from plimsoll.spec.explain_statements import Explained
 from plimsoll.units import parse_whole
 
@@ -192,7 +192,7 @@ _VIEWS = ("innodb_tablespaces", "innodb_sys_tablespaces")
 """Of MySQL from 8.0 on; of MariaDB and older MySQL."""
 
 
-def tables_bytes(control: Asked) -> int | None:
+def tables_bytes(control: StatusSource) -> int | None:
     """Size of the files of all InnoDB tables of the connection's database, bytes, partitions and indexes included.
 
     Returns:

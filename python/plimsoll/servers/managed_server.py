@@ -44,7 +44,7 @@ from plimsoll.servers.option_file import (
 from plimsoll.servers.placement import InstancePlacement, set_up
 from plimsoll.servers.private_file import write_private
 from plimsoll.servers.server_process import ServerProcess, explain_log
-from plimsoll.servers.settle import Asked
+from plimsoll.servers.settle import StatusSource
 from plimsoll.servers.storage import FlushTimes, measure_flush, storage_facts
 from plimsoll.spec.paths import Role, StartState
 from plimsoll.spec.server_options import OptionValue, checked_options
@@ -416,7 +416,7 @@ def _chunk_bytes(pool_bytes: int) -> int:
 
 
 def wait_until_loaded(
-    control: Asked,
+    control: StatusSource,
     *,
     limit_s: float = 600.0,
     poll_s: float = 0.1,

@@ -26,7 +26,7 @@ STUCK_S = 5.0
 """What has not fallen for so long will not: a server that works on it does so each second."""
 
 
-class Asked(Protocol):
+class StatusSource(Protocol):
     """What is needed of a control connection."""
 
     def rows(self, statement: str, *arguments: object) -> list[Row]:
@@ -86,7 +86,7 @@ class Settled:
 
 
 def settle(
-    control: Asked,
+    control: StatusSource,
     *,
     limit_s: float,
     calm: Calm | None = None,
@@ -119,7 +119,7 @@ def settle(
     if device_busy_ratio:
         device_busy_ratio()
         sleep(poll_s)
-    falls = _Falls(calm)
+    falls = _Trend(calm)
     with _eager_flushing(control) if may_set_variables else contextlib.nullcontext():
         while True:
             looked = _look(control, device_busy_ratio)
@@ -143,7 +143,7 @@ def settle(
 _Looked = tuple[int | None, int | None, float | None]
 
 
-def _look(control: Asked, device_busy_ratio: Callable[[], float | None] | None) -> _Looked:
+def _look(control: StatusSource, device_busy_ratio: Callable[[], float | None] | None) -> _Looked:
     status = control.status()
     dirty = status.get("innodb_buffer_pool_pages_dirty")
     return (
@@ -153,7 +153,7 @@ def _look(control: Asked, device_busy_ratio: Callable[[], float | None] | None) 
     )
 
 
-class _Falls:
+class _Trend:
     """When each debt was last lower than ever before."""
 
     def __init__(self, calm: Calm) -> None:
@@ -193,7 +193,7 @@ def _is_calm(looked: _Looked, calm: Calm) -> bool:
     return all(value is None or value <= limit for value, limit in zip(looked, limits, strict=True))
 
 
-def _history_length(control: Asked, status: dict[str, str]) -> int | None:
+def _history_length(control: StatusSource, status: dict[str, str]) -> int | None:
     """MariaDB has a status variable for it, MySQL a metric that is on by default."""
     known = status.get("innodb_history_list_length")
     if known is not None:
@@ -206,7 +206,7 @@ def _history_length(control: Asked, status: dict[str, str]) -> int | None:
 
 
 @contextlib.contextmanager
-def _eager_flushing(control: Asked) -> Iterator[None]:
+def _eager_flushing(control: StatusSource) -> Iterator[None]:
     """Lets InnoDB write every dirty page, and sets its limits back."""
     before = {name: control.rows(f"SELECT @@GLOBAL.{name}")[0][0] for name in _DIRTY_LIMITS}
     for name in _DIRTY_LIMITS:

@@ -31,7 +31,7 @@ class Written(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Extended(Written):
+class WithLaterKeys(Written):
     """Something written that got more keys later: those are not said while they are not given.
 
     So what says nothing of them keeps the identity that it had before there were such keys.

@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from plimsoll.errors import Fault, SpecError
-from plimsoll.spec.fields import GENERATOR, Extended
+from plimsoll.spec.fields import GENERATOR, WithLaterKeys
 from plimsoll.units import parse_duration_s
 
 LENGTH_MAX = 65_535
@@ -36,7 +36,7 @@ LENGTH_MAX = 65_535
 DistributionKind = Literal["uniform", "gaussian", "special-0.4", "special-1.0", "pareto", "zipfian", "hot"]
 
 
-class DistributionSpec(Extended):
+class DistributionSpec(WithLaterKeys):
     """How rows are chosen out of 1..=n.
 
     Attributes:
@@ -229,7 +229,7 @@ Time = Annotated[Any, AfterValidator(_time)]
 _NO_ROW = "follows the rows of a table, which a value of a statement has not"
 
 
-class Way(Extended):
+class Way(WithLaterKeys):
     """What all ways to make values have in common.
 
     Attributes:
@@ -486,7 +486,7 @@ Generator = Annotated[
 MISPLACED = "(misplaced)"
 
 
-class Made(Extended):
+class GeneratedValue(WithLaterKeys):
     """Something whose values are made: the keys of the way stand among its own.
 
     Attributes:

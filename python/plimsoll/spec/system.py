@@ -61,7 +61,7 @@ from plimsoll.spec.replicas import (
     role_target_faults,
 )
 from plimsoll.spec.server_options import OptionValue, checked_arguments, checked_options
-from plimsoll.spec.target import KEYS, Target, TlsMode, parse_target, said_of
+from plimsoll.spec.target import KEYS, Target, TlsMode, parse_target, tls_texts
 from plimsoll.spec.tpcc import TpccSpec
 from plimsoll.spec.workloads import StatementsSpec, Workload
 from plimsoll.units import format_bytes
@@ -336,7 +336,7 @@ class SystemSpec(Written):
         return tuple(self._with_tls(target.parsed()) for target in self.targets if target.role == "replica")
 
     def _with_tls(self, target: Target) -> Target:
-        return target.with_tls(said_of({key: getattr(self, key) for key in KEYS}))
+        return target.with_tls(tls_texts({key: getattr(self, key) for key in KEYS}))
 
     @field_validator("targets", mode="before")
     @classmethod

@@ -170,7 +170,7 @@ KEYS = ("tls", "ca", "cert", "key", "server_public_key_path", "get_server_public
 """What a URL, a study file and the command line call it."""
 
 
-def said_of(values: Mapping[str, str | bool | None]) -> dict[str, str | None]:
+def tls_texts(values: Mapping[str, str | bool | None]) -> dict[str, str | None]:
     """Values of a study file or of options as `tls_of` reads them."""
     return {key: str(value).lower() if isinstance(value, bool) else value for key, value in values.items()}
 

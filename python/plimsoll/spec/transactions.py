@@ -19,8 +19,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, field_validator
 
 from plimsoll.errors import Fault
-from plimsoll.spec.fields import DurationS, Extended, Name, SqlName, ValueName, a_list
-from plimsoll.spec.generators import Made, Whole
+from plimsoll.spec.fields import DurationS, Name, SqlName, ValueName, WithLaterKeys, a_list
+from plimsoll.spec.generators import GeneratedValue, Whole
 from plimsoll.units import format_ms
 
 COUNTS_MAX = 1_000
@@ -190,7 +190,7 @@ ThinkTime = Annotated[tuple[DurationS, DurationS], BeforeValidator(_pair), After
 """Written as "50ms" or ["10ms", "100ms"]; kept in seconds."""
 
 
-class ValueSpec(Made):
+class ValueSpec(GeneratedValue):
     """A value of a statement: generated, an item of a list, or the sum of an earlier one and a constant.
 
     Attributes:
@@ -222,7 +222,7 @@ class ValueSpec(Made):
 Values = dict[ValueName, ValueSpec]
 
 
-class StatementSpec(Extended):
+class StatementSpec(WithLaterKeys):
     """One `[[transaction.statement]]`.
 
     Attributes:
@@ -265,7 +265,7 @@ class StatementSpec(Extended):
         return self.no_row or ("skip" if self.keep else "continue")
 
 
-class TransactionSpec(Extended):
+class TransactionSpec(WithLaterKeys):
     """One `[[transaction]]`.
 
     Attributes:

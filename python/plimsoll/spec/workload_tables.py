@@ -17,9 +17,18 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 
 from plimsoll.errors import Fault, Loc, within
-from plimsoll.spec.fields import GENERATOR, NAME_MAX, Extended, SqlName, Written, a_list
+from plimsoll.spec.fields import GENERATOR, NAME_MAX, SqlName, WithLaterKeys, Written, a_list
 from plimsoll.spec.generator_plan import Keys, generator_plan, keys_of, null_ratio, reach_faults, sql_type, values_count
-from plimsoll.spec.generators import Characters, Choice, Generator, Made, Null, NumberSequence, Reference, Text
+from plimsoll.spec.generators import (
+    Characters,
+    Choice,
+    GeneratedValue,
+    Generator,
+    Null,
+    NumberSequence,
+    Reference,
+    Text,
+)
 
 COLUMNS_MAX = 1_000
 ROWS_MAX = 2**32 - 1
@@ -46,7 +55,7 @@ PrefixLength = Annotated[int, Field(ge=0, le=PREFIX_MAX)]
 OnDelete = Literal["restrict", "cascade", "set_null"]
 
 
-class ColumnSpec(Made):
+class ColumnSpec(GeneratedValue):
     """One `[[table.column]]`: its name, and how its values are made.
 
     Attributes:
@@ -69,7 +78,7 @@ class ColumnSpec(Made):
         return self.nullable or null_ratio(self.generator) > 0
 
 
-class IndexSpec(Extended):
+class IndexSpec(WithLaterKeys):
     """One `[[table.index]]`.
 
     Attributes:
@@ -101,7 +110,7 @@ class ForeignKeySpec(Written):
     on_delete: OnDelete = "restrict"
 
 
-class TableSpec(Extended):
+class TableSpec(WithLaterKeys):
     """One `[[table]]`.
 
     Attributes:

@@ -235,7 +235,7 @@ def different_rows(workloads: Iterable[Workload]) -> Iterator[Fault]:
                 written = _ROW_KEYS.get(key, key)
                 yield Fault(
                     ("workload", index, written),
-                    f"is {_told(key, value)}, but {_told(key, wanted[key])} in"
+                    f"is {_value_words(key, value)}, but {_value_words(key, wanted[key])} in"
                     f" workload[{base}]; the workloads of a study share their tables, so make them equal or write two"
                     " studies",
                 )
@@ -245,7 +245,7 @@ _ROW_KEYS = {"layout": "kind", "empty": "kind", "distribution": "k_distribution"
 """What users write, by the name that it has where rows are made."""
 
 
-def _told(key: str, value: object) -> str:
+def _value_words(key: str, value: object) -> str:
     """What rows are made by, as people read it."""
     if key == "empty":
         return "for tables without rows" if value else "for tables with rows"

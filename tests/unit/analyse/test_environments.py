@@ -9,7 +9,7 @@ import pytest
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.study.environments import changes
 from plimsoll.guide.words import evidence_sentence
-from plimsoll.prose.phrases import told_changes as told
+from plimsoll.prose.phrases import words_of_changes as told
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.model import State, StateMark, SystemRecord
 from support.told import evidence_of

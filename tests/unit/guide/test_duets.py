@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.findings.finding_model import found
+from plimsoll.analyse.findings.finding_model import make_finding
 from plimsoll.analyse.model import Analysis, Difference
 from plimsoll.analyse.study.cell_model import Bounds, Estimate
 from plimsoll.analyse.study.curve_model import Duet, DuetBasis, DuetRound
@@ -15,7 +15,7 @@ from plimsoll.guide.comparisons import CANNOT_SEE, duet_charts, duet_table, leve
 from plimsoll.guide.headline import first_screen
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.guide.marks import Look
+from plimsoll.guide.marks import PictureStyle
 from plimsoll.guide.words import difference_verdict
 from plimsoll.record.level import Level
 from unit.analyse.made import measured
@@ -90,13 +90,13 @@ def test_systems_that_took_turns_at_one_level_are_compared_in_one_table(analysis
 
 def test_what_is_open_asks_for_rounds() -> None:
     figures = {"undecided_count": 1, "all_count": 1}
-    duet, other = (found("comparisons-undecided", **figures, is_duet=is_duet) for is_duet in (True, False))
+    duet, other = (make_finding("comparisons-undecided", **figures, is_duet=is_duet) for is_duet in (True, False))
     assert "More rounds narrow" in limit_sentence(duet)
     assert "More repetitions narrow" in limit_sentence(other)
 
 
 def test_all_pairs_are_in_the_chart_and_the_chart_is_in_the_page(analysis: Analysis) -> None:
-    ((title, chart),) = duet_charts(analysis, Look(width_px=600, height_px=200))
+    ((title, chart),) = duet_charts(analysis, PictureStyle(width_px=600, height_px=200))
     assert title == "b against a, read-write, 4 connections"
     shown = str(chart.to_dict())
     assert all(f"'shown': '{change}'" in shown for change in ("+4.0 %", "+5.0 %", "+7.0 %", "+6.0 %", "+9.0 %"))
@@ -114,7 +114,7 @@ def test_without_turns_there_is_nothing_of_them(analysis: Analysis) -> None:
 
 def test_the_first_screen_says_which_system_is_faster_and_what_that_rests_on(analysis: Analysis) -> None:
     peaks = analysis.differences[0].model_copy(update={"level": None})
-    compared = found(
+    compared = make_finding(
         "comparison",
         system="b",
         workload="read-write",

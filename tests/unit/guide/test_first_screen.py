@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.analyse.findings.catalogue import severity_of
 from plimsoll.analyse.findings.doubts import Evidence, PlacedWarning, Severity
-from plimsoll.analyse.findings.finding_model import found
+from plimsoll.analyse.findings.finding_model import make_finding
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import describe
 from plimsoll.guide.headline import Sentence, rest_findings
@@ -44,7 +44,7 @@ def test_facts_say_what_was_measured_where_and_when() -> None:
 
 
 def test_each_workload_has_one_sentence_with_its_interval_and_its_recordings() -> None:
-    pool = found("pool", system="durable", workload="read-write", connections=16)
+    pool = make_finding("pool", system="durable", workload="read-write", connections=16)
     first = describe(with_answer(pool, peak_of("durable", "next"), peak_of("relaxed", "most"))).first
     (headline,) = first.headlines
     assert headline.text.startswith("read-write: relaxed completes the most: 1,712 tps (95 % CI 1,661 to 1,768)")
@@ -52,7 +52,7 @@ def test_each_workload_has_one_sentence_with_its_interval_and_its_recordings() -
 
 
 def test_a_capacity_at_the_objective_comes_before_a_peak() -> None:
-    within = found(
+    within = make_finding(
         "within-objective",
         system="durable",
         workload="read-write",
@@ -90,7 +90,7 @@ def test_what_the_first_screen_says_is_not_said_again() -> None:
 
 def test_a_page_compares_once_for_each_workload_and_says_a_stall_in_its_warning_alone() -> None:
     pairs = [
-        found(
+        make_finding(
             "capacity-compared",
             system="relaxed",
             workload="read-write",
@@ -101,15 +101,17 @@ def test_a_page_compares_once_for_each_workload_and_says_a_stall_in_its_warning_
         for base in ("durable", "other")
     ]
     stall = {"repetition": 0, "is_hidden": False, "more_trials_count": 0}
-    stalled = found("stalled", system="durable", workload="read-write", level=Level(connections=4), **stall)
-    analysis = with_answer(*pairs, stalled, found("pool", system="durable", workload="read-write", connections=16))
+    stalled = make_finding("stalled", system="durable", workload="read-write", level=Level(connections=4), **stall)
+    analysis = with_answer(
+        *pairs, stalled, make_finding("pool", system="durable", workload="read-write", connections=16)
+    )
     assert [finding.code for finding in rest_findings(analysis)] == ["stalled"], "the first comparison is the headline"
     warned = PlacedWarning(code="throughput-stalled", evidence=(Evidence(text="seen."),))
     assert rest_findings(analysis.model_copy(update={"warnings": (warned,)})) == []
 
 
 def test_an_incomplete_study_says_so_first() -> None:
-    incomplete = found("incomplete", ran_count=3, planned_count=9, systems=(), system_workloads=())
+    incomplete = make_finding("incomplete", ran_count=3, planned_count=9, systems=(), system_workloads=())
     analysis = with_answer(incomplete, peak_of("relaxed", "most"))
     assert describe(analysis).first.notices[0].startswith("This study is not complete: 3 of 9")
     assert render_markdown(analysis).index("not complete") < render_markdown(analysis).index("1,712 tps")

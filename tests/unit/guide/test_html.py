@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from plimsoll.analyse.findings.finding_model import found
+from plimsoll.analyse.findings.finding_model import make_finding
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.answer import pool_sentence
 from plimsoll.guide.content import describe
@@ -155,7 +155,13 @@ def test_a_chart_without_data_is_a_sentence() -> None:
 
 def test_a_study_without_a_complete_trial_still_has_a_guide() -> None:
     analysis = measured_analysis().model_copy(
-        update={"curves": (), "differences": (), "warnings": (), "answer": (found("nothing-completed"),), "limits": ()}
+        update={
+            "curves": (),
+            "differences": (),
+            "warnings": (),
+            "answer": (make_finding("nothing-completed"),),
+            "limits": (),
+        }
     )
     text = render_html(analysis)
     assert "No trial was completed, so nothing can be said" in text

@@ -15,7 +15,7 @@ from plimsoll.hosts import channel as channel_module
 from plimsoll.hosts import remote_functions
 from plimsoll.hosts.calls import plain
 from plimsoll.hosts.channel import Channel
-from plimsoll.hosts.host import Wanted
+from plimsoll.hosts.host import WatchRequest
 from plimsoll.hosts.ssh import RemoteCollecting
 from plimsoll.record.environment import HostFacts
 from plimsoll.servers.facts import host_facts
@@ -273,7 +273,7 @@ def test_columns_of_different_lengths_end_telemetry_and_no_trial() -> None:
         return json.dumps({"id": asked["id"], "result": results[asked["do"]]}).encode() + b"\n"
 
     channel = ScriptedAgent(answer).channel()
-    collecting = RemoteCollecting(channel, Wanted(instances=[], driver="driver", interval_s=0.01))
+    collecting = RemoteCollecting(channel, WatchRequest(instances=[], driver="driver", interval_s=0.01))
     assert until(lambda: collecting.faults != ())
     collecting.stop()
     assert collecting.faults == ("telemetry came in columns of different lengths",)

@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.errors import SpecError
 from plimsoll.learn.create_table import read_create_tables
-from plimsoll.learn.learned_load import Learned, learned, summary_of
+from plimsoll.learn.learned_load import LearnedLoad, learned, summary_of
 from plimsoll.learn.schema_model import SchemaFacts
 from plimsoll.learn.sql_tree import canonical
 from plimsoll.run.learning import files_of
@@ -28,7 +28,7 @@ CREATE TABLE u (x int NOT NULL, y int NOT NULL, z int NOT NULL DEFAULT 0, PRIMAR
 """
 
 
-def learn(folder: Path, transactions: list[list[Logged]]) -> Learned:
+def learn(folder: Path, transactions: list[list[Logged]]) -> LearnedLoad:
     found = learned(
         summary_of(write_statements(folder, transactions)), read_create_tables(SCHEMA, "s"), keep_names=True
     )
@@ -158,7 +158,7 @@ USE b; CREATE TABLE orders (no int NOT NULL PRIMARY KEY, state varchar(9) NOT NU
 """
 
 
-def of_two_schemas(folder: Path, schema: SchemaFacts, *, keep_names: bool) -> tuple[Learned, list[dict[str, Any]]]:
+def of_two_schemas(folder: Path, schema: SchemaFacts, *, keep_names: bool) -> tuple[LearnedLoad, list[dict[str, Any]]]:
     """What is learned of statements on `a.orders` and `b.orders`, and the statements of the workload."""
     statements = [
         Logged("select id from orders where state = ?", "select", ("new",), schema="a"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.learn.create_table import read_create_tables
-from plimsoll.learn.learned_load import Learned, learned, summary_of, values_count
+from plimsoll.learn.learned_load import LearnedLoad, learned, summary_of, values_count
 from plimsoll.learn.profile_model import Distribution
 from plimsoll.learn.relations import Value
 from support.logged import Logged, write_statements
@@ -51,16 +51,16 @@ def test_too_few_or_all_different_values_tell_nothing() -> None:
     assert values_count(Counter()) is None
 
 
-def learn(folder: Path, text: str, *values: tuple[int, ...]) -> Learned:
+def learn(folder: Path, text: str, *values: tuple[int, ...]) -> LearnedLoad:
     made = [[Logged(text, text.split(maxsplit=1)[0], value)] for value in values]
     return learned(summary_of(write_statements(folder, made)), read_create_tables(SCHEMA, "s"), keep_names=True)
 
 
-def distributions(found: Learned) -> list[Distribution | None]:
+def distributions(found: LearnedLoad) -> list[Distribution | None]:
     return [value.distribution for value in found.profile.types[0].statement[0].values]
 
 
-def rows(found: Learned, table: str) -> tuple[float | str, str]:
+def rows(found: LearnedLoad, table: str) -> tuple[float | str, str]:
     """Rows of a table and where they are from."""
     (note,) = (note for note in found.profile.notes if note.table == table and note.code.startswith("rows-"))
     return note.figures["rows"], note.code

@@ -14,7 +14,7 @@ from tests.support.queue_server import QueueServer
 from plimsoll.plan.capacity import SearchSettings, Step
 from plimsoll.record.capacity import CapacityObjective, CapacityRun, RunRole
 from plimsoll.run import capacity_target
-from plimsoll.run.capacity_target import TargetSearch, Told
+from plimsoll.run.capacity_target import SearchListeners, TargetSearch
 from plimsoll.run.single import RecordingWanted
 
 SETTINGS = SearchSettings(objective=CapacityObjective(response_ms_p99=50.0), connections=(8, 64))
@@ -70,7 +70,7 @@ class Traced:
         }
         for name, value in patches.items():
             patch.setattr(capacity_target, name, value)
-        wanted, told = RecordingWanted(study=folder), Told(step=self.steps.append)
+        wanted, told = RecordingWanted(study=folder), SearchListeners(step=self.steps.append)
         self.search = TargetSearch(base, wanted, SETTINGS, told)  # type: ignore[arg-type]
 
 

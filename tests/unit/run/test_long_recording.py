@@ -10,7 +10,7 @@ from typing import ClassVar
 import polars as pl
 
 from plimsoll.drive.protocol import Interval
-from plimsoll.hosts.host import Collecting, Wanted
+from plimsoll.hosts.host import Collecting, WatchRequest
 from plimsoll.hosts.local import LocalHost, telemetry_frame
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, Verdict, Window
@@ -18,7 +18,7 @@ from plimsoll.record.partial import PartialRecording, recover
 from plimsoll.record.store import read_recording
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.spool import SEGMENT_INTERVALS, Spool
-from plimsoll.run.trial_progress import Progressing
+from plimsoll.run.trial_progress import TrialProgress
 from plimsoll.run.watch import REDO_LSN, STOCKS, STOCKS_KEPT, Watch
 from plimsoll.telemetry.sampler import Collector, Placed, Sample, Sampler, _Rows
 from support.memory import resident_bytes
@@ -46,7 +46,7 @@ class ManyMetrics(Sampler):
 class FedByHand(Collector):
     """A collector whose samples are taken when a test says so."""
 
-    def __init__(self, placed: Placed, wanted: Wanted) -> None:
+    def __init__(self, placed: Placed, wanted: WatchRequest) -> None:
         super().__init__([])
         self._placed, self._fed, self._wanted = placed, _Rows(), wanted
         self._loops = [([placed], self._fed)]
@@ -61,7 +61,7 @@ class FedByHand(Collector):
 class Host(LocalHost):
     """A host whose telemetry is fed by hand."""
 
-    def collect(self, wanted: Wanted) -> Collecting:
+    def collect(self, wanted: WatchRequest) -> Collecting:
         self.collector = FedByHand(Placed(sampler=ManyMetrics(), host="h", instance="a/0"), wanted)
         return Taken(self.collector)
 
@@ -93,11 +93,11 @@ def many_intervals() -> Iterator[Interval]:
 def test_memory_stays_and_a_crash_loses_less_than_a_minute(tmp_path: Path) -> None:
     watch = Watch()
     host = Host()
-    watch.collect(host, Wanted(instances=[], driver="d", saw=watch.saw))
+    watch.collect(host, WatchRequest(instances=[], driver="d", saw=watch.saw))
     collector = host.collector
     partial = PartialRecording.begin(tmp_path, "t1")
     spool = Spool(partial, IntervalRows(driver="d", host="h"), watch)
-    progressing = Progressing(spool.rows)
+    progressing = TrialProgress(spool.rows)
     draft = Outcome(verdict=Verdict.INTERRUPTED, window=Window(first=0, last=0))
     partial.draft(a_trial(duration_s=1e6), Environment(), draft)
     before = 0

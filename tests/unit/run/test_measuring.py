@@ -12,7 +12,7 @@ from plimsoll.errors import HostError
 from plimsoll.plan.build import build_plan
 from plimsoll.run.planning import Budget
 from plimsoll.run.trial import ends, trials_sharing
-from plimsoll.run.trial_progress import Progressing
+from plimsoll.run.trial_progress import TrialProgress
 from plimsoll.servers.moment import copied_bytes, reference_times
 from plimsoll.spec.study import parse_study
 from plimsoll.telemetry.host import FrequencySampler
@@ -40,8 +40,8 @@ def _task(duration: str, limit_s: float = float("inf")) -> SimpleNamespace:
     return SimpleNamespace(study=study(duration), interval_s=1.0, limit_s=limit_s)
 
 
-def progressing(rates: list[float]) -> Progressing:
-    found = Progressing(rows=None)
+def progressing(rates: list[float]) -> TrialProgress:
+    found = TrialProgress(rows=None)
     found.measured.rates_tps = rates
     return found
 

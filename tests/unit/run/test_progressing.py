@@ -5,7 +5,7 @@ from __future__ import annotations
 from plimsoll.drive.protocol import ClientCpu, ConnectFailure, Done, Encryption, Outage, Ready
 from plimsoll.record.model import ConnectFailureRecord, ConnectionsRecord, EncryptionRecord, OutageRecord, Verdict
 from plimsoll.run.rows import IntervalRows
-from plimsoll.run.trial_progress import Progressing, outcome_of
+from plimsoll.run.trial_progress import TrialProgress, outcome_of
 
 READY = Ready(
     type="ready",
@@ -26,7 +26,7 @@ DONE = Done(
 
 
 def test_connections_and_outages_are_kept_in_seconds() -> None:
-    outcome = outcome_of(Progressing(rows=IntervalRows(driver="", host=""), ready=READY, done=DONE))
+    outcome = outcome_of(TrialProgress(rows=IntervalRows(driver="", host=""), ready=READY, done=DONE))
     failure = ConnectFailureRecord(instance="a", code=1040, count=2, message="Too many connections")
     encrypted = EncryptionRecord(instance="a", role="source", agreed="TLSv1.3 TLS_AES_256_GCM_SHA384")
     assert outcome.connections == ConnectionsRecord(
@@ -40,5 +40,5 @@ def test_connections_and_outages_are_kept_in_seconds() -> None:
 
 
 def test_a_trial_that_never_began_has_none() -> None:
-    outcome = outcome_of(Progressing(rows=IntervalRows(driver="", host="")), failure="no server")
+    outcome = outcome_of(TrialProgress(rows=IntervalRows(driver="", host="")), failure="no server")
     assert (outcome.verdict, outcome.connections, outcome.outages) == (Verdict.FAILED, None, ())

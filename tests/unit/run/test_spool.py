@@ -25,7 +25,7 @@ from plimsoll.record.partial import PartialRecording
 from plimsoll.record.store import read_recording
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.spool import SEGMENT_INTERVALS, Spool
-from plimsoll.run.trial_progress import Measured, Progressing
+from plimsoll.run.trial_progress import Measured, TrialProgress
 from plimsoll.run.watch import Watch
 from support.recordings import a_trial
 
@@ -109,7 +109,7 @@ def test_everything_arrives_in_order(tmp_path: Path) -> None:
 def grown_bytes(study: Path, warm: int, count: int) -> int:
     """How much more memory is held after so many further intervals of a trial."""
     spooled, before = spool(study), 0
-    progressing = Progressing(spooled.rows)
+    progressing = TrialProgress(spooled.rows)
     for index in range(warm + count):
         if index == warm:
             before = tracemalloc.get_traced_memory()[0]

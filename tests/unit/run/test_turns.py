@@ -10,7 +10,7 @@ from plimsoll.drive.protocol import Interval
 from plimsoll.plan.order import Turn
 from plimsoll.run.duet import TurnParts, Warming
 from plimsoll.run.rows import IntervalRows
-from plimsoll.run.trial_progress import Progressing
+from plimsoll.run.trial_progress import TrialProgress
 from plimsoll.run.watch import Freezer
 from plimsoll.spec.study import StudySection
 from support.waiting import until
@@ -91,10 +91,10 @@ def section(**changes: object) -> StudySection:
     return StudySection.model_validate(said)
 
 
-def warmed(study: StudySection, *series: list[float]) -> tuple[int, list[Progressing]]:
+def warmed(study: StudySection, *series: list[float]) -> tuple[int, list[TrialProgress]]:
     """After how many sweeps it counts, and what is known then."""
     warming = Warming(study, len(series))
-    sides = [Progressing(rows=IntervalRows(driver="", host="")) for _ in series]
+    sides = [TrialProgress(rows=IntervalRows(driver="", host="")) for _ in series]
     for count in range(1, 1_000):
         for side, values in zip(sides, series, strict=True):
             side.throughput_tps.append(values[min(count, len(values)) - 1])

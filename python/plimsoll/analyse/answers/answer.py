@@ -12,7 +12,7 @@ from typing import Any
 
 from plimsoll.analyse.answers.size_evidence import MEASURED_ORIGIN, RATE_REPETITIONS_NEEDED
 from plimsoll.analyse.explain.durability import less_durable
-from plimsoll.analyse.findings.finding_model import Finding, Grade, found, of_verdict
+from plimsoll.analyse.findings.finding_model import Finding, Grade, make_finding, of_verdict
 from plimsoll.analyse.model import Difference, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.capacity_model import SystemCost, WorkloadCost
 from plimsoll.analyse.study.cell_model import Cell, Estimate
@@ -32,7 +32,7 @@ _COMPARISONS_IN_FULL = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Question:
     """What is known about one workload and kind of load; the best curve first."""
 
     workload: str
@@ -91,7 +91,7 @@ def answer(
                 )
                 best_first = tuple(sorted(matching, key=lambda curve: -_merit(curve)))
                 yield from _of_workload(
-                    _Asked(workload.name, best_first, peaks, by_name, not is_read_only(workload)), objective_ms_p99
+                    _Question(workload.name, best_first, peaks, by_name, not is_read_only(workload)), objective_ms_p99
                 )
         if not at_rate:
             yield from across_workloads(workloads, by_name, [curve for curve in curves if not curve.kind.is_at_rate])
@@ -103,7 +103,7 @@ def _merit(curve: Curve) -> float:
     return curve.peak.level.offered if curve.kind.is_at_rate else curve.peak.throughput_tps.value
 
 
-def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[Finding]:
+def _of_workload(asked: _Question, objective_ms_p99: float | None) -> Iterator[Finding]:
     lost_by = asked.less_durable_than_another
     within = list(within_objective(asked.told, objective_ms_p99, lost_by=lost_by)) if asked.best.kind.is_at_rate else []
     if asked.best.kind.is_at_rate:
@@ -124,9 +124,9 @@ def _of_workload(asked: _Asked, objective_ms_p99: float | None) -> Iterator[Find
     yield from _pool(asked)
 
 
-def _peak(asked: _Asked, curve: Curve, index: int) -> Finding:
+def _peak(asked: _Question, curve: Curve, index: int) -> Finding:
     assert curve.peak is not None, "only rates may have none"
-    return found(
+    return make_finding(
         "peak",
         system=curve.system,
         workload=curve.workload,
@@ -143,7 +143,7 @@ _NO_ORDER = frozenset((RatioVerdict.DISTURBED, RatioVerdict.UNRESOLVED, RatioVer
 """Verdicts after which the order of figures says nothing."""
 
 
-def _standing(asked: _Asked) -> str:
+def _standing(asked: _Question) -> str:
     best = asked.best.system
     verdicts = [difference.verdict for difference in asked.differences if best in (difference.base, difference.system)]
     if not _NO_ORDER.isdisjoint(verdicts):
@@ -158,7 +158,7 @@ def _sustained(curve: Curve) -> Finding:
     figures: dict[str, Estimate | int | None] = {}
     if beyond is not None:
         figures = {"next_throughput_tps": beyond.throughput_tps, "next_dropped_count": beyond.dropped_count}
-    return found(
+    return make_finding(
         "sustained-rate",
         system=curve.system,
         workload=curve.workload,
@@ -177,7 +177,7 @@ def _side_by_side(curves: Sequence[Curve]) -> Iterator[Finding]:
     at = [(curve.system, cells[max(common)]) for curve, cells in zip(curves, sustained, strict=True)]
     known = [(system, cell) for system, cell in at if cell.response_ms.p99 is not None]
     if len(known) > 1:
-        yield found(
+        yield make_finding(
             "response-times-side-by-side",
             workload=curves[0].workload,
             level=known[0][1].level,
@@ -191,7 +191,7 @@ def _is_lower_bound(cell: Cell) -> bool:
     return "p99" in cell.response_ms.lower_bounds
 
 
-def _compared(asked: _Asked) -> Iterator[Finding]:
+def _compared(asked: _Question) -> Iterator[Finding]:
     if len(asked.curves) < 2:
         return
     if asked.is_in_a_table:
@@ -203,12 +203,12 @@ def _compared(asked: _Asked) -> Iterator[Finding]:
         yield _comparison(asked, pair, in_full=index < _COMPARISONS_IN_FULL)
 
 
-def _with_best(asked: _Asked, system: str) -> Difference | None:
+def _with_best(asked: _Question, system: str) -> Difference | None:
     pair = {asked.best.system, system}
     return next((difference for difference in asked.differences if {difference.base, difference.system} == pair), None)
 
 
-def _range_of_others(asked: _Asked) -> Finding:
+def _range_of_others(asked: _Question) -> Finding:
     peaks = [_merit(curve) for curve in asked.curves]
     best = asked.best.system
     undecided = [
@@ -217,7 +217,7 @@ def _range_of_others(asked: _Asked) -> Finding:
         if best in (difference.base, difference.system)
         and difference.verdict in (RatioVerdict.UNRESOLVED, RatioVerdict.DISTURBED)
     ]
-    return found(
+    return make_finding(
         "other-peaks",
         system=best,
         workload=asked.workload,
@@ -230,12 +230,12 @@ def _range_of_others(asked: _Asked) -> Finding:
     )
 
 
-def _comparison(asked: _Asked, difference: Difference, *, in_full: bool) -> Finding:
+def _comparison(asked: _Question, difference: Difference, *, in_full: bool) -> Finding:
     """Two peaks, the higher one first."""
     high = difference if difference.ratio.value >= 1 else difference.inverted
     differing = tuple((name, value, of_base) for name, of_base, value in high.other_factors)
     environments: dict[str, Any] = {} if difference.blocks is None else {"environments": difference.blocks.environments}
-    return found(
+    return make_finding(
         "comparison",
         system=high.system,
         workload=difference.workload,
@@ -254,12 +254,12 @@ def _comparison(asked: _Asked, difference: Difference, *, in_full: bool) -> Find
     )
 
 
-def _pool(asked: _Asked) -> Iterator[Finding]:
+def _pool(asked: _Question) -> Iterator[Finding]:
     pools = [curve.pool for curve in asked.curves if curve.pool is not None]
     per_core = {pool.per_core for pool in pools}
     alike = per_core.pop() if len(per_core) == 1 else None
     if alike is not None and len(asked.curves) > 1 and all(_is_pool_decided(curve) for curve in asked.curves):
-        yield found(
+        yield make_finding(
             "pool-per-core",
             workload=asked.workload,
             per_core=alike,
@@ -269,7 +269,7 @@ def _pool(asked: _Asked) -> Iterator[Finding]:
         return
     for curve in () if asked.is_in_a_table else asked.curves:
         if (pool := curve.pool) is not None and pool.reason is not PoolReason.ONLY_LEVEL:  # that says nothing of a pool
-            yield found(
+            yield make_finding(
                 "pool",
                 system=curve.system,
                 workload=curve.workload,
@@ -358,9 +358,11 @@ def cost_answer(costs: Iterable[WorkloadCost]) -> Iterator[Finding]:
             continue
         if len(cost.systems) > TOLD_ONE_BY_ONE:
             cheapest = cost.systems[:1]
-            yield found("cheapest", system=cheapest[0].system, workload=cost.workload, **_figures(cost, cheapest))
+            yield make_finding(
+                "cheapest", system=cheapest[0].system, workload=cost.workload, **_figures(cost, cheapest)
+            )
         else:
-            yield found("costs", workload=cost.workload, **_figures(cost, cost.systems))
+            yield make_finding("costs", workload=cost.workload, **_figures(cost, cost.systems))
 
 
 def _figures(workload_cost: WorkloadCost, system_costs: Sequence[SystemCost]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from plimsoll.analyse.findings.curves import deciding_trials
-from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.findings.finding_model import Finding, make_finding
 from plimsoll.analyse.study.capacities import marked, unlike_sides
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.conditions import is_disturbed, together, unlike
@@ -59,7 +59,7 @@ def _capacity(system_capacity: SystemCapacity, lost: str | None) -> Finding:
     swept = max((search.capacity.fastest_tps for search in system_capacity.searches), default=0.0)
     is_far_below = found_tps is not None and any(search.capacity.far_below_sweep for search in system_capacity.searches)
     grown = [tps for search in system_capacity.searches if (tps := search.capacity.lag_grows_tps) is not None]
-    return found(
+    return make_finding(
         "capacity",
         system=system_capacity.system,
         workload=system_capacity.workload,
@@ -101,7 +101,7 @@ def _none_holds(capacities: Sequence[SystemCapacity]) -> Finding:
         for run in search.capacity.runs
         if run.rate_tps
     ]
-    return found(
+    return make_finding(
         "no-capacity",
         workload=capacities[0].workload,
         systems_count=len(capacities),
@@ -116,7 +116,7 @@ def _compared(capacity_ratio: CapacityRatio, best: str, less_durable: LessDurabl
     capacity_ratio = capacity_ratio.against(
         capacity_ratio.base if capacity_ratio.system == best else capacity_ratio.system
     )
-    return found(
+    return make_finding(
         "capacity-compared",
         system=best,
         workload=capacity_ratio.workload,

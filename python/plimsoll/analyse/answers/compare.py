@@ -48,7 +48,7 @@ from plimsoll.analyse.answers.compare_model import (
 )
 from plimsoll.analyse.answers.compare_sides import Design, Side, condition_differences, span
 from plimsoll.analyse.answers.compare_verdicts import GatePlace, GateRule, judge_gates, judged
-from plimsoll.analyse.findings.finding_model import Finding, Grade, found, of_verdict
+from plimsoll.analyse.findings.finding_model import Finding, Grade, make_finding, of_verdict
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, SpreadKind
 from plimsoll.analyse.study.cells import level_of
 from plimsoll.analyse.study.environments import began_unix_s
@@ -265,35 +265,35 @@ def notes(
     yield from _of_few_repetitions(cells, capacities)
     yield from _of_sessions(base, system, design)
     if any(cell.level.kind.is_at_rate for cell in cells):
-        yield found("at-a-rate")
+        yield make_finding("at-a-rate")
     for side in (base, system):
         yield from _left_out(side)
     if only[0] or only[1]:
-        yield found("cells-unmatched", base_count=len(only[0]), system_count=len(only[1]))
+        yield make_finding("cells-unmatched", base_count=len(only[0]), system_count=len(only[1]))
     for side in (base, system):
         codes = Counter(
             code for trial in side.answering for code in {warning.code for warning in trial.outcome.warnings}
         )
         if codes:
-            yield found("recorded-warnings", system=side.facts.name, codes=tuple(codes.most_common()))
+            yield make_finding("recorded-warnings", system=side.facts.name, codes=tuple(codes.most_common()))
 
 
 def _left_out(side: Side) -> Iterator[Finding]:
     facts = side.facts
     if facts.left_out_count:
-        yield found("trials-left-out", system=facts.name, trials_count=facts.left_out_count)
+        yield make_finding("trials-left-out", system=facts.name, trials_count=facts.left_out_count)
     if facts.unfinished_count:
-        yield found("searches-unfinished", system=facts.name, searches_count=facts.unfinished_count)
+        yield make_finding("searches-unfinished", system=facts.name, searches_count=facts.unfinished_count)
 
 
 def _of_few_repetitions(cells: Sequence[CellComparison], capacities: Sequence[CapacityComparison]) -> Iterator[Finding]:
     untestable = sum(cell.verdict is RatioVerdict.UNTESTABLE for cell in cells if cell.basis is not _WITHIN_STUDY)
     if any(cell.basis is SpreadKind.WITHIN_RUN for cell in cells):
-        yield found("within-run-only")
+        yield make_finding("within-run-only")
     elif untestable:
-        yield found("untestable-cells", cells_count=untestable, of_count=len(cells))
+        yield make_finding("untestable-cells", cells_count=untestable, of_count=len(cells))
     if any(_is_of_single_searches(capacity) for capacity in capacities):
-        yield found("single-searches")
+        yield make_finding("single-searches")
 
 
 def _is_of_single_searches(capacity_comparison: CapacityComparison) -> bool:
@@ -306,17 +306,17 @@ def _of_sessions(base: Side, system: Side, design: Design) -> Iterator[Finding]:
     apart_s = _apart_s(base, system) or 0.0
     match design.sessions:
         case Sessions.ONE_STUDY if apart_s > _APART_S:
-            yield found("measured-apart", apart_h=apart_s / 3600)
+            yield make_finding("measured-apart", apart_h=apart_s / 3600)
         case Sessions.APART:
-            yield found("sessions-not-compared", apart_h=apart_s / 3600)
+            yield make_finding("sessions-not-compared", apart_h=apart_s / 3600)
         case Sessions.BASELINE:
             spans = [times for baseline in (base, *design.baselines) if (times := span(baseline)) is not None]
             covered_s = max(last for _, last in spans) - min(first for first, _ in spans)
-            yield found("baselines", names=tuple(baseline.facts.name for baseline in design.baselines))
+            yield make_finding("baselines", names=tuple(baseline.facts.name for baseline in design.baselines))
             if apart_s > covered_s:
-                yield found("baselines-shorter", covered_h=covered_s / 3600, apart_h=apart_s / 3600)
+                yield make_finding("baselines-shorter", covered_h=covered_s / 3600, apart_h=apart_s / 3600)
         case Sessions.UNKNOWN:
-            yield found("times-not-known")
+            yield make_finding("times-not-known")
 
 
 def _apart_s(base: Side, system: Side) -> float | None:

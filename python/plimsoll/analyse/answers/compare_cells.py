@@ -292,7 +292,7 @@ def _variance_of_mean(places: Sequence[MeanVariance]) -> MeanVariance:
 
 
 @dataclass(frozen=True, slots=True)
-class _Met:
+class _SideConditions:
     """What the trials of one side met, each with its trial."""
 
     trials: tuple[tuple[TrialSummary, Disturbance | None], ...] = field(repr=False)
@@ -310,8 +310,8 @@ class _Met:
 class ComparedConditions:
     """What both sides met."""
 
-    base: _Met
-    system: _Met
+    base: _SideConditions
+    system: _SideConditions
 
     def at(self, keys: Iterable[CellKey]) -> UnlikeConditions | None:
         """At some workloads and levels together; None where the conditions were alike, or are not known."""
@@ -344,4 +344,4 @@ def compared_conditions(base: Side, system: Side) -> ComparedConditions:
     """Judges the trials of both sides against each other."""
     trials, count = [*base.all_trials, *system.all_trials], len(base.all_trials)
     met = list(zip(trials, met_by(trials), strict=True))
-    return ComparedConditions(_Met(tuple(met[:count])), _Met(tuple(met[count:])))
+    return ComparedConditions(_SideConditions(tuple(met[:count])), _SideConditions(tuple(met[count:])))

@@ -46,7 +46,7 @@ from plimsoll.analyse.answers.size_model import (
 )
 from plimsoll.analyse.explain.replication import COUNTED_MAX
 from plimsoll.analyse.explain.replication_model import ReplicaScaling
-from plimsoll.analyse.findings.finding_model import RANKED, Finding, Grade, best, found, worst
+from plimsoll.analyse.findings.finding_model import RANKED, Finding, Grade, best, make_finding, worst
 from plimsoll.analyse.findings.missing import unmeasured_systems
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.cell_model import SpreadKind
@@ -339,14 +339,14 @@ def assumptions(
         (with_objective and any(fit.response_p99_ms is not None for fit in judged), "p99-as-measured"),
         (open_ended and asked.connections is None, "peak-may-lie-beyond"),
     )
-    yield from (found(code) for applies, code in reasons if applies)
+    yield from (make_finding(code) for applies, code in reasons if applies)
     names = {fit.system for fit in judged}
     if rest := tuple(system.name for system in analysis.systems if system.name not in names):
-        yield found("left-out", workload=asked.workload, systems=rest)
+        yield make_finding("left-out", workload=asked.workload, systems=rest)
     if any(system.origin != "measured" for system in analysis.systems if system.name in names):
-        yield found("published")
+        yield make_finding("published")
     if unmeasured := unmeasured_systems(analysis.missing, {system.name for system in analysis.systems}):
-        yield found("not-measured-yet", systems=tuple(unmeasured))
+        yield make_finding("not-measured-yet", systems=tuple(unmeasured))
 
 
 BURSTIER_RATIO = 1.25
@@ -372,20 +372,20 @@ def demand_doubts(asked: LoadAsked, judged: Sequence[SystemFit], workload: Workl
     if demand is None:
         return
     if demand.burstiness is None:
-        yield found("burstiness-unknown")
+        yield make_finding("burstiness-unknown")
     else:
         at_rate = [fit for fit in judged if fit.evidence is not SizeEvidence.SATURATION]
         measured = _burstiness(workload)
         if demand.burstiness > BURSTIER_RATIO * measured and at_rate:
-            yield found("burstier-than-measured", index=demand.burstiness, measured_index=measured)
+            yield make_finding("burstier-than-measured", index=demand.burstiness, measured_index=measured)
         if demand.burstiness > BURSTIER_RATIO and len(at_rate) < len(judged):
-            yield found("bursts-not-measured", index=demand.burstiness)
+            yield make_finding("bursts-not-measured", index=demand.burstiness)
     if "long-bursts" in demand.doubts:
-        yield found("long-bursts")
+        yield make_finding("long-bursts")
     if demand.duration_s < _DAY_S:
-        yield found("log-shorter-than-a-day", duration_s=demand.duration_s)
+        yield make_finding("log-shorter-than-a-day", duration_s=demand.duration_s)
     if codes := tuple(code for code in demand.doubts if code in ABOUT_RATES):
-        yield found("log-doubts", codes=codes)
+        yield make_finding("log-doubts", codes=codes)
 
 
 def _burstiness(workload: WorkloadSummary) -> float:

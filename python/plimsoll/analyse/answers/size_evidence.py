@@ -30,7 +30,7 @@ from typing import Any
 
 from plimsoll.analyse.answers.cost import cost_figures
 from plimsoll.analyse.answers.size_model import RANKS, Fit, LoadAsked, SizeEvidence, SystemFit
-from plimsoll.analyse.findings.finding_model import Finding, Grade, found
+from plimsoll.analyse.findings.finding_model import Finding, Grade, make_finding
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.study.capacity_model import SystemCapacity
 from plimsoll.analyse.study.cell_model import Cell, Estimate
@@ -102,7 +102,7 @@ def _by_capacity(system_capacity: SystemCapacity, asked: LoadAsked) -> tuple[Fit
         "repetitions_count": len(finished),
     }
     if system_capacity.is_disturbed and system_capacity.disturbance is not None:
-        return Fit.DISTURBED, found("disturbed", **figures, **slow_figures(system_capacity.disturbance))
+        return Fit.DISTURBED, make_finding("disturbed", **figures, **slow_figures(system_capacity.disturbance))
     if ramps := _ramps(system_capacity):
         return _after_ramps(system_capacity, asked, {**figures, "knee_tps": knee_of(ramps)})
     return _undisturbed_capacity(system_capacity, finished, asked, figures)
@@ -111,12 +111,12 @@ def _by_capacity(system_capacity: SystemCapacity, asked: LoadAsked) -> tuple[Fit
 def _after_ramps(system_capacity: SystemCapacity, asked: LoadAsked, figures: dict[str, Any]) -> tuple[Fit, Finding]:
     knee_tps = figures["knee_tps"]
     if system_capacity.low is not None and system_capacity.low >= asked.needed_tps:
-        return Fit.FITS, found("held-after-ramps", **figures)
+        return Fit.FITS, make_finding("held-after-ramps", **figures)
     if knee_tps is not None and knee_tps <= asked.needed_tps:
         if _is_stricter(system_capacity, asked):
-            return Fit.UNDECIDED, found(STRICTER, **figures)
-        return Fit.DOES_NOT_FIT, found("late-in-ramps", **figures)
-    return Fit.UNDECIDED, found("held-after-ramps", **figures)
+            return Fit.UNDECIDED, make_finding(STRICTER, **figures)
+        return Fit.DOES_NOT_FIT, make_finding("late-in-ramps", **figures)
+    return Fit.UNDECIDED, make_finding("held-after-ramps", **figures)
 
 
 def _undisturbed_capacity(
@@ -124,17 +124,17 @@ def _undisturbed_capacity(
 ) -> tuple[Fit, Finding]:
     unsure = sum(capacity.low is None for capacity in finished)
     if system_capacity.next_low is not None and system_capacity.next_low >= asked.needed_tps:
-        return Fit.FITS, found("capacity-fits", **figures)
+        return Fit.FITS, make_finding("capacity-fits", **figures)
     if (short := _short(system_capacity, finished, asked)) is not None:
         if _is_stricter(system_capacity, asked):
-            return Fit.UNDECIDED, found(STRICTER, **figures)
-        return Fit.DOES_NOT_FIT, found(short, **figures)
+            return Fit.UNDECIDED, make_finding(STRICTER, **figures)
+        return Fit.DOES_NOT_FIT, make_finding(short, **figures)
     if len(finished) < PREDICTION_REPETITIONS_NEEDED:
         is_enough = system_capacity.low is not None and system_capacity.low >= asked.needed_tps
-        return Fit.FITS if is_enough else Fit.UNDECIDED, found("capacity-of-one-search", **figures)
+        return Fit.FITS if is_enough else Fit.UNDECIDED, make_finding("capacity-of-one-search", **figures)
     if unsure and system_capacity.capacity_tps is not None:
-        return Fit.UNDECIDED, found("capacity-not-sure", **figures, unsure_count=unsure)
-    return Fit.UNDECIDED, found("capacity-undecided", **figures)
+        return Fit.UNDECIDED, make_finding("capacity-not-sure", **figures, unsure_count=unsure)
+    return Fit.UNDECIDED, make_finding("capacity-undecided", **figures)
 
 
 def _short(system_capacity: SystemCapacity, finished: Sequence[Capacity], asked: LoadAsked) -> str | None:
@@ -158,7 +158,7 @@ def slow_limit(repetitions_ms: Sequence[float], asked: LoadAsked, levels_count: 
     most_ms = next_at_most(repetitions_ms, levels_count=levels_count)
     if most_ms is not None and most_ms <= asked.response_p99_ms:
         return None
-    return found("next-p99-may-be-over", most_ms_p99=most_ms, is_last_level=False)
+    return make_finding("next-p99-may-be-over", most_ms_p99=most_ms, is_last_level=False)
 
 
 def judge_levels(curve: Curve, system: SystemSummary, asked: LoadAsked) -> SystemFit:
@@ -171,7 +171,7 @@ def judge_levels(curve: Curve, system: SystemSummary, asked: LoadAsked) -> Syste
             system=curve.system,
             verdict=Fit.UNDECIDED,
             **cost_figures(system, asked.tps),
-            reason=found("not-measured", connections=asked.connections, measured=levels),
+            reason=make_finding("not-measured", connections=asked.connections, measured=levels),
         )
     point, verdict, reason = min(judged, key=lambda judgement: _preference(judgement[0], judgement[1], asked))
     too_slow = point.possible_tps < asked.needed_tps
@@ -234,17 +234,17 @@ def _preference(point: Point, verdict: Fit, asked: LoadAsked) -> tuple[int, bool
 
 def _verdict(point: Point, asked: LoadAsked, levels_count: int) -> tuple[Fit, Finding]:
     if point.disturbance is not None:
-        return Fit.DISTURBED, found("disturbed", **slow_figures(point.disturbance))
+        return Fit.DISTURBED, make_finding("disturbed", **slow_figures(point.disturbance))
     return _undisturbed_level(point, asked, levels_count)
 
 
 def _undisturbed_level(point: Point, asked: LoadAsked, levels_count: int) -> tuple[Fit, Finding]:
     if point.possible_tps < asked.needed_tps:
-        return Fit.DOES_NOT_FIT, found("too-slow")
+        return Fit.DOES_NOT_FIT, make_finding("too-slow")
     judgement = judge_objective(point, asked.response_p99_ms)
     times = judgement.times_ms
     if judgement.fault is not None:
-        return judgement.fit, found(
+        return judgement.fit, make_finding(
             "objective-not-met",
             fault=judgement.fault.value,
             response_ms_p99=times,
@@ -255,14 +255,14 @@ def _undisturbed_level(point: Point, asked: LoadAsked, levels_count: int) -> tup
     sure_tps = predicted_at_least(point.throughput_tps, levels_count=levels_count)
     if sure_tps is None:
         is_enough = point.throughput_tps.value >= asked.needed_tps
-        return Fit.FITS if is_enough else Fit.UNDECIDED, found(
+        return Fit.FITS if is_enough else Fit.UNDECIDED, make_finding(
             "single-figures" if is_enough else "no-repetitions", response_ms_p99=times
         )
     if sure_tps < asked.needed_tps:
-        return Fit.UNDECIDED, found("within-interval", sure_tps=sure_tps)
+        return Fit.UNDECIDED, make_finding("within-interval", sure_tps=sure_tps)
     if (limit := slow_limit(point.repetitions_ms, asked, levels_count)) is not None:
         return Fit.UNDECIDED, limit
-    return Fit.FITS, found("fits", response_ms_p99=times)
+    return Fit.FITS, make_finding("fits", response_ms_p99=times)
 
 
 LEFT_RATIO_ALLOWED = 0.01
@@ -323,7 +323,7 @@ def _below(curve: Curve) -> tuple[Fit, Finding]:
     if last.is_disturbed:
         return _disturbed(last)
     if last in curve.sustained:
-        return Fit.UNDECIDED, found("rates-end-below")
+        return Fit.UNDECIDED, make_finding("rates-end-below")
     return _not_sustained(curve, last)
 
 
@@ -335,7 +335,7 @@ def _by_rate(curve: Curve, cell: Cell, asked: LoadAsked, levels_count: int) -> t
     point = point_of(cell)
     judgement = judge_objective(point, asked.response_p99_ms)
     if judgement.fault is not None:
-        return judgement.fit, found(
+        return judgement.fit, make_finding(
             "objective-not-met",
             fault=judgement.fault.value,
             response_ms_p99=judgement.times_ms,
@@ -346,18 +346,18 @@ def _by_rate(curve: Curve, cell: Cell, asked: LoadAsked, levels_count: int) -> t
         )
     repetitions = cell.throughput_tps.trial_count
     if repetitions < RATE_REPETITIONS_NEEDED:
-        return Fit.FITS, found(
+        return Fit.FITS, make_finding(
             "few-repetitions-at-rate", repetitions_count=repetitions, needed_count=RATE_REPETITIONS_NEEDED
         )
     limit = _left_limit(cell, levels_count) or slow_limit(cell.repetitions_ms_p99, asked, levels_count)
     if limit is not None:
         return Fit.UNDECIDED, limit
-    return Fit.FITS, found("rate-sustained", response_ms_p99=judgement.times_ms)
+    return Fit.FITS, make_finding("rate-sustained", response_ms_p99=judgement.times_ms)
 
 
 def _disturbed(cell: Cell) -> tuple[Fit, Finding]:
     assert cell.disturbance is not None, "it is known"
-    return Fit.DISTURBED, found("disturbed", **slow_figures(cell.disturbance))
+    return Fit.DISTURBED, make_finding("disturbed", **slow_figures(cell.disturbance))
 
 
 def _not_sustained(curve: Curve, cell: Cell) -> tuple[Fit, Finding]:
@@ -365,11 +365,13 @@ def _not_sustained(curve: Curve, cell: Cell) -> tuple[Fit, Finding]:
     assert cell.rate is not None, "it is of a curve at rates"
     repetitions, sustained = cell.throughput_tps.trial_count, cell.rate.sustained_count
     if sustained == 0:
-        return Fit.DOES_NOT_FIT, found("rate-not-sustained")
+        return Fit.DOES_NOT_FIT, make_finding("rate-not-sustained")
     if sustained < repetitions:
-        return Fit.UNDECIDED, found("rate-sustained-in-some", sustained_count=sustained, repetitions_count=repetitions)
+        return Fit.UNDECIDED, make_finding(
+            "rate-sustained-in-some", sustained_count=sustained, repetitions_count=repetitions
+        )
     lower_tps = next(cell.level.offered for cell in curve.cells if cell not in curve.sustained)
-    return Fit.UNDECIDED, found("lower-rate-not-sustained", lower_tps=lower_tps)
+    return Fit.UNDECIDED, make_finding("lower-rate-not-sustained", lower_tps=lower_tps)
 
 
 def _left_limit(cell: Cell, levels_count: int) -> Finding | None:
@@ -378,7 +380,7 @@ def _left_limit(cell: Cell, levels_count: int) -> Finding | None:
     most_ratio = next_share_at_most(cell.rate.left_ratios, levels_count=levels_count)
     if most_ratio is not None and most_ratio <= LEFT_RATIO_ALLOWED:
         return None
-    return found("next-run-may-fall-behind", most_left_ratio=most_ratio)
+    return make_finding("next-run-may-fall-behind", most_left_ratio=most_ratio)
 
 
 RATE_REPETITIONS_NEEDED = 3

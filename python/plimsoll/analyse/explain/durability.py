@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from plimsoll.analyse.explain.equivalence_model import Durability, DurabilityClass, DurabilityKind, MeasuredLoss
-from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.findings.finding_model import Finding, make_finding
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.study.workloads import is_read_only
@@ -82,7 +82,7 @@ def durability_answer(systems: Sequence[SystemSummary], workloads: Sequence[Work
         return
     known = {system.name: system.durability for system in systems if system.durability is not None}
     if len({durability.name for durability in known.values()}) > 1:
-        yield found(
+        yield make_finding(
             "durability-differs", durability=tuple((system, durability.name) for system, durability in known.items())
         )
 

@@ -58,7 +58,7 @@ from plimsoll.analyse.explain.replication_model import (
     ServerFigures,
     ServersOfLevel,
 )
-from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.findings.finding_model import Finding, make_finding
 from plimsoll.analyse.study.cells import MeasuredCell
 from plimsoll.analyse.study.comparison import LogRatio, judge, repetition_ratio
 from plimsoll.analyse.study.curve_model import Curve
@@ -554,4 +554,4 @@ def lag_answer(curves: Iterable[Curve]) -> Iterator[Finding]:
             first = growing[0]
             places.append((curve.system, curve.workload, first.level.label(), ", ".join(first.growing_replicas)))
     if places:
-        yield found("lag-grows", places=tuple(places))
+        yield make_finding("lag-grows", places=tuple(places))

@@ -78,7 +78,7 @@ _PERCENT = (2.5, 97.5)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CurveFits:
     """What the fits of one curve say.
 
     Attributes:
@@ -104,10 +104,10 @@ class Judged:
         return np.exp(np.percentile(drawn, _PERCENT, axis=0))
 
 
-def judge(levels: Levels) -> Judged:
+def judge(levels: Levels) -> CurveFits:
     """Chooses a law and says what it knows of the peak."""
     if levels.connections.size < LEVELS_NEEDED:
-        return Judged(ScalingVerdict.TOO_FEW_LEVELS)
+        return CurveFits(ScalingVerdict.TOO_FEW_LEVELS)
     fits = [fit(levels, law) for law in Law]
     chosen = min(fits, key=lambda fitted: (corrected_aic(levels, fitted), fitted.law.shape_count))
     usl = fits[-1]
@@ -124,7 +124,7 @@ def judge(levels: Levels) -> Judged:
         verdict = ScalingVerdict.PEAK_INSIDE
     else:
         verdict = ScalingVerdict.PEAK_OUTSIDE if low > last else ScalingVerdict.NOT_RESOLVED
-    return Judged(verdict, chosen, probability, (peak, float(low), float(high)), shapes, scales)
+    return CurveFits(verdict, chosen, probability, (peak, float(low), float(high)), shapes, scales)
 
 
 def _is_misfit(levels: Levels, fitted: Fitted, probability: float | None) -> bool:
@@ -198,7 +198,7 @@ def _scalability(
     )
 
 
-def _lines(levels: Levels, judged: Judged) -> Floats:
+def _lines(levels: Levels, judged: CurveFits) -> Floats:
     """The law and the edges of its band at each level, (3, levels); NaN where none was fitted."""
     lines = np.full((3, levels.connections.size), np.nan)
     if judged.chosen is not None:
@@ -230,7 +230,7 @@ def _levels(cells: Sequence[MeasuredCell]) -> Levels:
     return levels_of(table, np.array([float(cell.level.connections) for cell in cells]))
 
 
-def _law_fit(levels: Levels, judged: Judged) -> LawFit | None:
+def _law_fit(levels: Levels, judged: CurveFits) -> LawFit | None:
     chosen = judged.chosen
     if chosen is None or judged.shapes is None:
         return None
@@ -252,7 +252,7 @@ def _law_fit(levels: Levels, judged: Judged) -> LawFit | None:
 def _cautions(
     curve: Curve,
     levels: Levels,
-    judged: Judged,
+    judged: CurveFits,
     warnings: Sequence[PlacedWarning],
     *,
     is_superlinear: bool,

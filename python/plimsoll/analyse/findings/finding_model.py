@@ -56,7 +56,7 @@ class Finding(Document):
         return self.figures
 
 
-def found(
+def make_finding(
     code: str, *, system: str | None = None, workload: str | None = None, level: Level | None = None, **figures: Figure
 ) -> Finding:
     """A finding with its figures by name."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from plimsoll.analyse.findings.doubts import PlacedWarning
-from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.findings.finding_model import Finding, make_finding
 from plimsoll.analyse.findings.machine import buffer_pool_bytes
 from plimsoll.analyse.model import Difference
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
@@ -41,7 +41,7 @@ def limits(
     yield from _in_turn(differences)
     yield from _undecided(differences)
     codes = {warning.code for warning in warnings}
-    yield from (found(code) for code in ("client-saturated", "client-on-server-host") if code in codes)
+    yield from (make_finding(code) for code in ("client-saturated", "client-on-server-host") if code in codes)
     yield from _peaks([curve for curve in curves if not curve.kind.is_at_rate])
     yield from _duration(trials)
     yield from _cached(trials)
@@ -51,23 +51,23 @@ def limits(
 def fitted_limits(fitted: FittedBudget | None) -> Iterator[Finding]:
     """That fewer repetitions were measured than the study asks for."""
     if fitted is not None:
-        yield found("repetitions-fitted", **fitted.model_dump())
+        yield make_finding("repetitions-fitted", **fitted.model_dump())
 
 
 def _rates(curves: Sequence[Curve], trials: Sequence[TrialSummary]) -> Iterator[Finding]:
     at_rates = [trial for trial in trials if trial.trial.level.kind.is_at_rate]
     if any(curve.peak is not None and curve.peak.is_inside_range for curve in curves):
-        yield found("between-rates")
+        yield make_finding("between-rates")
     open_ended = [curve for curve in curves if curve.peak is not None and not curve.peak.is_inside_range]
     if open_ended:
-        yield found("highest-rate-unknown", curves=_places(open_ended))
+        yield make_finding("highest-rate-unknown", curves=_places(open_ended))
     lengths_s = [trial.outcome.account.duration_s for trial in at_rates if trial.outcome.account is not None]
     if lengths_s:
         excess_ratio = max(trial.trial.interval_s for trial in at_rates) / min(lengths_s)
-        yield found("slow-overload", excess_ratio=excess_ratio, load_s=min(lengths_s))
+        yield make_finding("slow-overload", excess_ratio=excess_ratio, load_s=min(lengths_s))
     if curves:
         counts = sorted({curve.cells[0].level.connections for curve in curves})
-        yield found("rates-served-by", connections=tuple(counts))
+        yield make_finding("rates-served-by", connections=tuple(counts))
 
 
 def _places(curves: Sequence[Curve]) -> tuple[tuple[str, str], ...]:
@@ -78,7 +78,7 @@ def _published(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
     published = [trial for trial in trials if trial.is_published]
     if not published:
         return
-    yield found("published-figures")
+    yield make_finding("published-figures")
     all_count = len({trial.trial.system.name for trial in trials})
     silences: tuple[tuple[str, Callable[[Mapping[str, float]], bool]], ...] = (
         ("response-times-unknown", lambda stated: not stated),
@@ -86,7 +86,7 @@ def _published(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
     )
     for code, is_silent in silences:
         if silent := {trial.trial.system.name for trial in published if is_silent(_stated(trial))}:
-            yield found(code, systems=tuple(sorted(silent)), is_every_system=len(silent) == all_count)
+            yield make_finding(code, systems=tuple(sorted(silent)), is_every_system=len(silent) == all_count)
 
 
 def _stated(trial: TrialSummary) -> Mapping[str, float]:
@@ -98,7 +98,7 @@ def _repetitions(cells: Sequence[MeasuredCell]) -> Iterator[Finding]:
     within = sum(1 for cell in cells if cell.throughput.spread and not cell.throughput.spread.seen_between_runs)
     for code, count in (("no-intervals", unbounded), ("intervals-within-run", within)):
         if count:
-            yield found(code, cells_count=count, all_count=len(cells))
+            yield make_finding(code, cells_count=count, all_count=len(cells))
 
 
 def _in_turn(differences: Sequence[Difference]) -> Iterator[Finding]:
@@ -112,9 +112,9 @@ def _in_turn(differences: Sequence[Difference]) -> Iterator[Finding]:
         names = tuple(sorted(counts, key=lambda name: (counts[name], name)))
         few = tuple(name for name in names if counts[name] < BLOCKS_NEEDED)
         if few:
-            yield found("environments-once", environments=names, few=few)
+            yield make_finding("environments-once", environments=names, few=few)
         else:
-            yield found("environments-in-turn", environments=names, blocks_count=min(counts.values()))
+            yield make_finding("environments-in-turn", environments=names, blocks_count=min(counts.values()))
 
 
 def _undecided(differences: Sequence[Difference]) -> Iterator[Finding]:
@@ -122,25 +122,25 @@ def _undecided(differences: Sequence[Difference]) -> Iterator[Finding]:
     count = sum(peak.verdict is RatioVerdict.UNRESOLVED for peak in peaks)
     if count:
         is_duet = any(difference.duet is not None for difference in differences)
-        yield found("comparisons-undecided", undecided_count=count, all_count=len(peaks), is_duet=is_duet)
+        yield make_finding("comparisons-undecided", undecided_count=count, all_count=len(peaks), is_duet=is_duet)
 
 
 def _peaks(curves: Sequence[Curve]) -> Iterator[Finding]:
     single = sorted({curve.cells[0].level.connections for curve in curves if len(curve.cells) == 1})
     if single:
-        yield found("one-level", connections=tuple(single))
+        yield make_finding("one-level", connections=tuple(single))
     open_ended = [
         curve for curve in curves if curve.peak is not None and not curve.peak.is_inside_range and len(curve.cells) > 1
     ]
     if open_ended:
         is_every = len(open_ended) == len(curves) > 3
-        yield found("peak-unknown", curves=_places(open_ended), is_every_curve=is_every)
+        yield make_finding("peak-unknown", curves=_places(open_ended), is_every_curve=is_every)
 
 
 def _duration(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
     lengths_s = [trial.counts.duration_s for trial in trials if trial.counts is not None]
     if lengths_s and max(lengths_s) < _LONG_WINDOW_S:
-        yield found("short-windows", window_s_max=max(lengths_s))
+        yield make_finding("short-windows", window_s_max=max(lengths_s))
 
 
 def _cached(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
@@ -151,7 +151,7 @@ def _cached(trials: Sequence[TrialSummary]) -> Iterator[Finding]:
         if instance.data_bytes is not None and (pool_bytes := buffer_pool_bytes(instance)) is not None
     ]
     if fits and all(fits):
-        yield found("data-in-memory")
+        yield make_finding("data-in-memory")
 
 
 def _closed_loop(cells: Sequence[MeasuredCell]) -> Iterator[Finding]:
@@ -160,7 +160,7 @@ def _closed_loop(cells: Sequence[MeasuredCell]) -> Iterator[Finding]:
         return
     clients = {client for client, _ in measured}
     options = [trial.trial.workload.options for _, trial in measured]
-    yield found(
+    yield make_finding(
         "closed-loop",
         client=clients.pop() if len(clients) == 1 else "connection",
         has_pauses=all("think_time" in option or bool(option.get("times")) for option in options),
@@ -190,7 +190,7 @@ def disturbance_answer(
         systems = tuple(dict.fromkeys(system for system, _ in disturbed))
         if unlike:
             base, system, conditions = max(unlike, key=lambda comparison: comparison[2].contrast_ratio)
-            yield found(
+            yield make_finding(
                 "disturbed",
                 workload=workload,
                 systems=systems,
@@ -200,7 +200,7 @@ def disturbance_answer(
             )
         elif disturbed:
             slower, worst = max(disturbed, key=lambda item: item[1].slowness)
-            yield found("disturbed", workload=workload, systems=systems, slower=slower, **slow_figures(worst))
+            yield make_finding("disturbed", workload=workload, systems=systems, slower=slower, **slow_figures(worst))
 
 
 def unlike_figures(base: str, system: str, unlike_conditions: UnlikeConditions) -> dict[str, Any]:

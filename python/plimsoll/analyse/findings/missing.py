@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.findings.finding_model import Finding, make_finding
 from plimsoll.record.document import Document
 from plimsoll.record.level import Level
 
@@ -78,7 +78,7 @@ def preliminary(planned: Sequence[PlannedLike], missing: Sequence[MissingTrial])
     if unrun_ids:
         systems, pairs = _not_measured(planned, unrun_ids)
         ran_count = len(planned) - len(unrun_ids)
-        yield found(
+        yield make_finding(
             "incomplete", ran_count=ran_count, planned_count=len(planned), systems=systems, system_workloads=pairs
         )
 

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.findings.finding_model import Finding, make_finding
 from plimsoll.analyse.model import Difference, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN
 from plimsoll.analyse.study.cells import MeasuredCell
@@ -268,7 +268,7 @@ def _peak_tps(curve: Curve) -> float:
 
 def _compared(high: Curve, low: Curve, systems: Mapping[str, SystemSummary]) -> Finding:
     factors = compare_factors(_factors(high, systems), _factors(low, systems))
-    return found(
+    return make_finding(
         "comparison-across-workloads",
         system=high.system,
         workload=high.workload,

@@ -37,7 +37,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analyse.findings.finding_model import Finding, Scalar, found
+from plimsoll.analyse.findings.finding_model import Finding, Scalar, make_finding
 from plimsoll.analyse.model import SystemSummary
 from plimsoll.analyse.study.capacities import capacities_by_repetition
 from plimsoll.analyse.study.capacity_model import SystemCapacity
@@ -123,7 +123,7 @@ def effects_of(
         _withheld(test, comparison)
         for test, comparison in zip(tests, _judged(tests, equal_within, at_any_look=at_any_look), strict=True)
     ]
-    shown = _Shown(matrix, at_any_look)
+    shown = _EffectDocuments(matrix, at_any_look)
     pairs = [(test, comparison) for test, comparison in zip(tests, judged, strict=True) if comparison is not None]
     effects = [
         shown.effect(test, test.contrast, comparison)
@@ -188,7 +188,7 @@ def _plain(table: EffectTable, weights: Weights) -> Estimate | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _EffectDocuments:
     """Makes documents of tests."""
 
     matrix: Matrix
@@ -543,7 +543,7 @@ def effect_answer(effects: Effects) -> Iterator[Finding]:
             if (interaction.workload, interaction.measure) == (workload, measure)
         ]
         strongest, interactions = _established(factors), _one_each(_established(crossed))
-        yield found(
+        yield make_finding(
             "effects",
             workload=workload,
             measure=measure.value,

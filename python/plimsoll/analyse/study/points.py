@@ -27,7 +27,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from plimsoll.analyse.answers.size_model import Fit
-from plimsoll.analyse.findings.finding_model import Finding, found
+from plimsoll.analyse.findings.finding_model import Finding, make_finding
 from plimsoll.analyse.study.cell_model import Bounds, Cell, Estimate, SpreadKind
 from plimsoll.analyse.study.conditions import together
 from plimsoll.analyse.study.curve_model import Curve
@@ -237,7 +237,7 @@ def within_objective(
         best_points = [(curve, best) for curve, best in best_points if best is not None]
         best_points = sorted(best_points, key=lambda pair: -pair[1].throughput_tps.value if pair[1] else 0.0)[:1]
     for curve, best in best_points:
-        yield found(
+        yield make_finding(
             "within-objective",
             system=curve.system,
             workload=curve.workload,
@@ -259,7 +259,7 @@ def _missed_by_all(curves: Sequence[Curve], objective_ms_p99: float) -> Finding:
         if point.response_p99_ms is not None and point.response_p99_ms > objective_ms_p99
     ]
     lowest_ms, system, level = min(known, key=lambda candidate: candidate[0], default=(None, None, None))
-    return found(
+    return make_finding(
         "objective-missed",
         system=system,
         workload=curves[0].workload,

@@ -83,7 +83,7 @@ def _in_common(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
     elif same_system:
         variance, method = _of_levels(system_table, base_table, system.cell.system, differences.size)
     else:
-        variance, method = _own(differences), "paired t on logarithms"
+        variance, method = _mean_variance(differences), "paired t on logarithms"
     if variance is None:
         return None
     degrees = f"{variance.degrees:.3g} degree{'' if variance.degrees == 1 else 's'} of freedom"
@@ -126,7 +126,7 @@ def _of_levels(level_table: LevelTable, other: LevelTable, system: str, count: i
     return None if variance is None else MeanVariance(variance.variance / count, variance.degrees), method
 
 
-def _own(differences: NDArray[np.float64]) -> MeanVariance | None:
+def _mean_variance(differences: NDArray[np.float64]) -> MeanVariance | None:
     return (
         None
         if differences.size < 2
