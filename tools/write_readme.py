@@ -13,7 +13,7 @@ from pathlib import Path
 from plimsoll.guide.build import analyse_folder
 from plimsoll.guide.comparisons import duet_charts
 from plimsoll.guide.figures import render_png
-from plimsoll.guide.marks import PAPER, PictureStyle
+from plimsoll.guide.marks import PAPER, Style
 
 ROOT = Path(__file__).parents[1]
 STUDY = ROOT / "demo-study"
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _write_picture(path: Path) -> None:
-    look = PictureStyle(width_px=760, height_px=300, palette=PAPER, labelled=True, legend=True)
+    look = Style(width_px=760, height_px=300, palette=PAPER, labelled=True, legend=True)
     (_, chart), *_ = duet_charts(analyse_folder(STUDY / "duet"), look)
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(render_png(chart, scale=1.5))

@@ -59,27 +59,28 @@ def test_every_finding_of_the_answer_has_words_and_no_other() -> None:
         "analysis",
         "explain/replication",
     )
-    given = set(re.findall(r'\bfound\(\s*"([a-z0-9-]+)"', text))
+    given = set(re.findall(r'\bmake_finding\(\s*"([a-z0-9-]+)"', text))
     assert own(given, ANSWER) == set(ANSWER)
 
 
 def test_every_limitation_has_words_and_no_other() -> None:
     text = source("findings/limits")
     given = set(re.findall(r'\("([a-z0-9-]+)", (?:lambda|unbounded|within)', text))
-    given |= set(re.findall(r'\bfound\(\s*"([a-z0-9-]+)"', text))
+    given |= set(re.findall(r'\bmake_finding\(\s*"([a-z0-9-]+)"', text))
     assert own(given, LIMITS) | {"client-saturated", "client-on-server-host"} == set(LIMITS)
 
 
 def test_every_assumption_has_words_and_no_other() -> None:
     text = source("answers/size")
     codes = {
-        one or other for one, other in re.findall(r'"([a-z0-9-]+)"\),?$|found\("([a-z0-9-]+)"', text, re.MULTILINE)
+        one or other
+        for one, other in re.findall(r'"([a-z0-9-]+)"\),?$|make_finding\("([a-z0-9-]+)"', text, re.MULTILINE)
     }
     assert own(codes, ASSUMPTIONS) == set(ASSUMPTIONS)
 
 
 def test_every_doubt_about_a_demand_has_words_and_no_other() -> None:
-    codes = set(re.findall(r'found\("([a-z0-9-]+)"', source("answers/size")))
+    codes = set(re.findall(r'make_finding\("([a-z0-9-]+)"', source("answers/size")))
     assert own(codes, DOUBTS) == set(DOUBTS)
 
 

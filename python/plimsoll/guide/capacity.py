@@ -12,7 +12,7 @@ from plimsoll.analyse.model import Analysis, WorkloadSummary
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import Chart, PictureStyle, Row, Series, axis_y, chart_of, finish, logarithmic_ticks, names
+from plimsoll.guide.marks import Chart, Row, Series, Style, axis_y, chart_of, finish, logarithmic_ticks, names
 from plimsoll.guide.sources import Links, capacity_sources, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_rate
 from plimsoll.guide.words import clean
@@ -180,7 +180,7 @@ def _ratio(capacity_ratio: CapacityRatio) -> tuple[Entry, ...]:
 _SHAPES = {RunVerdict.HOLDS: "circle", RunVerdict.UNDECIDED: "diamond", RunVerdict.DOES_NOT_HOLD: "cross"}
 
 
-def capacity_chart(analysis: Analysis, workload: WorkloadSummary, look: PictureStyle) -> Chart | None:
+def capacity_chart(analysis: Analysis, workload: WorkloadSummary, style: Style) -> Chart | None:
     """Every run at a rate as a point whose shape is its verdict, on the line of its system; None where there is none.
 
     Lines join the runs of a system by rising rate, all of its searches together: dashes tell systems apart without
@@ -221,11 +221,11 @@ def capacity_chart(analysis: Analysis, workload: WorkloadSummary, look: PictureS
         legend=alt.Legend(title=None, orient="bottom", columns=3),
     )
     tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="run"), recordings_line()]
-    series = Series(names(analysis), look)
+    series = Series(names(analysis), style)
     through = chart_of(rows).mark_line(strokeWidth=1.5, opacity=0.5)
     through = through.encode(x=x, y=y, color=series.colour, strokeDash=series.dash, order=alt.Order("rate:Q"))
     points = chart_of(rows).mark_point(size=64, filled=False, strokeWidth=2, opacity=1)
     points = points.encode(x=x, y=y, color=series.colour, shape=shape, tooltip=tooltip, href=href())
     lines = chart_of([{"response": limit} for limit in limits_ms])
-    rule = lines.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=look.palette.quiet).encode(y=alt.Y("response:Q"))
-    return finish(alt.layer(rule, through, points), look)
+    rule = lines.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=style.palette.quiet).encode(y=alt.Y("response:Q"))
+    return finish(alt.layer(rule, through, points), style)

@@ -19,9 +19,9 @@ from plimsoll.guide.drawing import alt, at_x
 from plimsoll.guide.marks import (
     Chart,
     Palette,
-    PictureStyle,
     Row,
     Series,
+    Style,
     axis_y,
     chart_of,
     end_labels,
@@ -134,9 +134,7 @@ class Charted:
                 }
 
 
-def throughput_chart(
-    analysis: Analysis, workload: WorkloadSummary, kind: LevelKind, look: PictureStyle
-) -> Chart | None:
+def throughput_chart(analysis: Analysis, workload: WorkloadSummary, kind: LevelKind, style: Style) -> Chart | None:
     """Throughput against levels for all systems, with a band for the confidence interval.
 
     At rates with a line where all that was asked for was completed.
@@ -150,25 +148,25 @@ def throughput_chart(
     base, x = chart_of(rows), charted.levels_axis(rows)
     title = f"{'Completed' if kind.is_at_rate else 'Throughput'}, {rate_words(charted.unit)}"
     y = axis_y("rate:Q", title, alt.Scale(domain=[0, top], nice=False, clamp=kind.is_at_rate))
-    marks = Series(charted.names, look)
+    marks = Series(charted.names, style)
     band = base.mark_area(opacity=0.16).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=marks.colour)
     band = band.transform_filter("isValid(datum.low)")
-    layers = [*_diagonal(rows, x, top, look)] if kind.is_at_rate else []
+    layers = [*_diagonal(rows, x, top, style)] if kind.is_at_rate else []
     layers += [band, *repetition_points(charted.repetitions, x, y, marks)]
     layers += lines_and_points(base, x, y, marks, charted.tooltip)
-    if look.labelled and labels_fit(len(marks.names), look.height_px):
-        layers += end_labels(last_rates(rows, marks.names), marks.colour, top=top, height_px=look.height_px)
-    return finish(alt.layer(*layers), look)
+    if style.labelled and labels_fit(len(marks.names), style.height_px):
+        layers += end_labels(last_rates(rows, marks.names), marks.colour, top=top, height_px=style.height_px)
+    return finish(alt.layer(*layers), style)
 
 
-def _diagonal(rows: Sequence[Row], x: alt.X, top: float, look: PictureStyle) -> Iterator[alt.Chart]:
+def _diagonal(rows: Sequence[Row], x: alt.X, top: float, style: Style) -> Iterator[alt.Chart]:
     end = min(top, max(row["offered"] for row in rows) * 1.06)
     same = chart_of([{"offered": at, "rate": at} for at in (0.0, end)])
-    yield same.mark_line(strokeDash=[3, 3], strokeWidth=1.5, color=look.palette.quiet).encode(x=x, y=alt.Y("rate:Q"))
+    yield same.mark_line(strokeDash=[3, 3], strokeWidth=1.5, color=style.palette.quiet).encode(x=x, y=alt.Y("rate:Q"))
 
 
 def response_charts(
-    analysis: Analysis, workload: WorkloadSummary, kind: LevelKind, look: PictureStyle
+    analysis: Analysis, workload: WorkloadSummary, kind: LevelKind, style: Style
 ) -> Iterator[tuple[str, str, Chart]]:
     """Each known statistic of response time, percentiles else the mean: its name, the title of its axis, its chart.
 
@@ -189,12 +187,12 @@ def response_charts(
         scale = alt.Scale(type="log", domain=[min(times) * 0.8, max(times) * 1.25], nice=False)
         ticks = logarithmic_ticks(min(times), max(times))
         y = axis_y("response:Q", titles[statistic], scale, values=ticks)
-        marks = Series(charted.names, look)
+        marks = Series(charted.names, style)
         tooltip = [*charted.tooltip, alt.Tooltip("shown_response:N", title="response time")]
         layers = repetition_points(each if statistic == "p99" else [], x, y, marks, are_links=False)
         layers += [*lines_and_points(base, x, y, marks, tooltip), *lower_bound_signs(base, shown, x, y, marks)]
-        layers += objective_line(objective_ms, look) if objective_ms is not None and statistic == "p99" else []
-        yield statistic, titles[statistic], finish(alt.layer(*layers), look)
+        layers += objective_line(objective_ms, style) if objective_ms is not None and statistic == "p99" else []
+        yield statistic, titles[statistic], finish(alt.layer(*layers), style)
 
 
 def _throughput_axis(rows: Sequence[Row], unit: str) -> alt.X:
@@ -205,7 +203,7 @@ def _throughput_axis(rows: Sequence[Row], unit: str) -> alt.X:
     )
 
 
-def cpu_chart(curve: Curve, rate_unit: str, look: PictureStyle, links: Links) -> Chart | None:
+def cpu_chart(curve: Curve, rate_unit: str, style: Style, links: Links) -> Chart | None:
     """Where the host's processor time went at each level of one system."""
     unit = f", {rate_unit}" if curve.kind.is_at_rate else ""
     rows = [
@@ -223,7 +221,7 @@ def cpu_chart(curve: Curve, rate_unit: str, look: PictureStyle, links: Links) ->
     if not rows:
         return None
     parts = cpu_part_names([curve])
-    chart = chart_of(rows).mark_bar(stroke=look.palette.paper, strokeWidth=1)
+    chart = chart_of(rows).mark_bar(stroke=style.palette.paper, strokeWidth=1)
     chart = chart.encode(
         x=alt.X(
             "level:O",
@@ -234,8 +232,8 @@ def cpu_chart(curve: Curve, rate_unit: str, look: PictureStyle, links: Links) ->
         y=axis_y("share:Q", "Processor time of the host", alt.Scale(domain=[0, 1]), format="%", tickCount=5),
         color=alt.Color(
             "part:N",
-            scale=alt.Scale(domain=list(parts), range=[look.palette.shares[parts[part]] for part in parts]),
-            legend=alt.Legend() if look.legend else None,
+            scale=alt.Scale(domain=list(parts), range=[style.palette.shares[parts[part]] for part in parts]),
+            legend=alt.Legend() if style.legend else None,
         ),
         order=alt.Order("order:Q"),
         tooltip=[
@@ -246,7 +244,7 @@ def cpu_chart(curve: Curve, rate_unit: str, look: PictureStyle, links: Links) ->
         ],
         href=href(),
     )
-    return finish(chart, look)
+    return finish(chart, style)
 
 
 def cpu_parts(cpu: CpuShares) -> dict[str, float]:
@@ -295,7 +293,7 @@ def sustained_words(analysis: Analysis, workload: WorkloadSummary) -> str:
     return "highest sustained rate" if all(curve.kind.is_at_rate for curve in curves) else "highest throughput"
 
 
-def peaks_chart(analysis: Analysis, workload: WorkloadSummary, look: PictureStyle) -> Chart | None:
+def peaks_chart(analysis: Analysis, workload: WorkloadSummary, style: Style) -> Chart | None:
     """What each system sustains under one workload: a bar, with its confidence interval; None when nothing is known.
 
     With an objective that some system keeps, it is what each sustains within it.
@@ -305,10 +303,10 @@ def peaks_chart(analysis: Analysis, workload: WorkloadSummary, look: PictureStyl
     objective_ms = _objective_ms(analysis, curves)
     rows = [_numbered(_sustained(curve, objective_ms, unit, links), place) for place, curve in enumerate(curves)]
     title = f"{unit}, with 95 % confidence interval" if any(row["low"] is not None for row in rows) else unit
-    return _bars(rows, names(analysis), title, look)
+    return _bars(rows, names(analysis), title, style)
 
 
-def capacities_chart(analysis: Analysis, workload: WorkloadSummary, look: PictureStyle) -> Chart | None:
+def capacities_chart(analysis: Analysis, workload: WorkloadSummary, style: Style) -> Chart | None:
     """The capacity of each system: a bar with its confidence interval, and a band from lower to upper limit.
 
     None where no system has one.
@@ -318,7 +316,7 @@ def capacities_chart(analysis: Analysis, workload: WorkloadSummary, look: Pictur
     rows = [_numbered(_capacity(capacity, unit, links), place) for place, capacity in enumerate(capacities)]
     title = f"{unit}, with 95 % CI" if any(row["low"] is not None for row in rows) else unit
     title += "; pale: lower to upper limit" if any(row["from"] is not None for row in rows) else ""
-    return _bars(rows, names(analysis), title, look)
+    return _bars(rows, names(analysis), title, style)
 
 
 def _drawn(analysis: Analysis, workload: WorkloadSummary) -> list[Curve]:
@@ -387,17 +385,17 @@ def _scaled(tps: float | None, unit: str) -> float | None:
     return None if tps is None else per_unit(tps, unit)
 
 
-def _bars(rows: list[Row], systems: list[str], title: str, look: PictureStyle) -> Chart | None:
+def _bars(rows: list[Row], systems: list[str], title: str, style: Style) -> Chart | None:
     """None where nothing is known of any system."""
     top = max((row[name] for row in rows for name in ("rate", "high", "to") if row[name] is not None), default=0.0)
     if top <= 0 or all(row["rate"] is None for row in rows):
         return None
     room = _room_characters(rows)
     labelled = [{**row, "label": shorten(row["system"], room)} for row in rows]
-    palette, base, y = look.palette, chart_of(labelled), _rows_axis()
+    palette, base, y = style.palette, chart_of(labelled), _rows_axis()
     axis = alt.Axis(title=title, tickCount=4, format=",~r", labelFlush=False)
     x = alt.X("rate:Q", scale=alt.Scale(domain=[0, top * 1.03], nice=False), axis=axis)
-    colour = Series(systems, look).colour
+    colour = Series(systems, style).colour
     tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="throughput"), recordings_line()]
     bar = base.mark_bar(size=9, yOffset=9, opacity=0.85).encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())
     limits = base.mark_bar(size=17, yOffset=9, opacity=0.28).encode(
@@ -413,7 +411,7 @@ def _bars(rows: list[Row], systems: list[str], title: str, look: PictureStyle) -
     layers = [bar.transform_filter("isValid(datum.rate)"), limits.transform_filter("isValid(datum.from)")]
     layers += [end.transform_filter("isValid(datum.low)") for end in (rule, *ends)]
     chart = alt.layer(*layers, *_row_words(base, palette))
-    return finish(chart, look).properties(height=len(rows) * _ROW_PX)
+    return finish(chart, style).properties(height=len(rows) * _ROW_PX)
 
 
 def _room_characters(rows: list[Row]) -> int:

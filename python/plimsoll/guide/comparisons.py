@@ -19,7 +19,7 @@ from plimsoll.analyse.study.comparison import MOST_FURTHER_REPETITIONS
 from plimsoll.analyse.study.curve_model import Curve, Duet, DuetBasis, DuetRound
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt, at_x
-from plimsoll.guide.marks import Chart, PictureStyle, Row, axis_y, chart_of, finish, shorten
+from plimsoll.guide.marks import Chart, Row, Style, axis_y, chart_of, finish, shorten
 from plimsoll.guide.sources import Links, cell_sources, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change
 from plimsoll.guide.words import FindingContext, clean, difference_verdict, effect_words, grouped, other_factor_words
@@ -352,12 +352,12 @@ def _row(difference: Difference, duet: Duet, others: str, trials: tuple[str, ...
     )
 
 
-def duet_charts(analysis: Analysis, look: PictureStyle, workload: str | None = None) -> Iterator[tuple[str, Chart]]:
+def duet_charts(analysis: Analysis, style: Style, workload: str | None = None) -> Iterator[tuple[str, Chart]]:
     """For each comparison its title, and a chart of all pairs of turns by round with the mean of each round.
 
     Args:
         analysis: Of the study.
-        look: How they are made.
+        style: How they are made.
         workload: Under which; None for all.
     """
     for difference in (
@@ -366,10 +366,10 @@ def duet_charts(analysis: Analysis, look: PictureStyle, workload: str | None = N
         if difference.duet is not None and difference.level is not None:
             systems = f"{difference.system} against {difference.base}"
             title = f"{systems}, {difference.workload}, {difference.level.label()}"
-            yield clean(title), _duet_chart(difference, difference.duet, analysis, look)
+            yield clean(title), _duet_chart(difference, difference.duet, analysis, style)
 
 
-def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, look: PictureStyle) -> Chart:
+def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, style: Style) -> Chart:
     links = Links(analysis)
     of_rounds = {
         duet_round.repetition: links.of(_round_trials(difference, duet_round.repetition, analysis))
@@ -382,12 +382,12 @@ def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, look: Pi
     x = alt.X("place:Q", scale=scale, axis=alt.Axis(title="Round", values=numbers, format="d", ticks=False, grid=False))
     y = axis_y("change:Q", "Difference of throughput in each pair of turns, %", alt.Scale(zero=True), format="+,~r")
     tooltip = [alt.Tooltip("round:Q", title="round"), alt.Tooltip("shown:N", title="difference"), recordings_line()]
-    points = chart_of(pairs).mark_point(filled=True, size=16, opacity=0.55, color=look.palette.quiet)
-    bars = chart_of(means).mark_rule(strokeWidth=3, color=look.palette.ink)
-    zero = chart_of([{"change": 0.0}]).mark_rule(strokeDash=[3, 3], color=look.palette.quiet).encode(y=y)
+    points = chart_of(pairs).mark_point(filled=True, size=16, opacity=0.55, color=style.palette.quiet)
+    bars = chart_of(means).mark_rule(strokeWidth=3, color=style.palette.ink)
+    zero = chart_of([{"change": 0.0}]).mark_rule(strokeDash=[3, 3], color=style.palette.quiet).encode(y=y)
     shown = {"y": y, "tooltip": tooltip, "href": href()}
     layers = (points.encode(x=x, **shown), bars.encode(x=x, x2=alt.X2("to:Q"), **shown))
-    return finish(alt.layer(zero, *layers), look)
+    return finish(alt.layer(zero, *layers), style)
 
 
 def _round_trials(difference: Difference, repetition: int, analysis: Analysis) -> list[str]:
@@ -470,13 +470,13 @@ class _Frame:
     last: str
 
 
-def comparison_charts(analysis: Analysis, workload: WorkloadSummary, look: PictureStyle) -> Iterator[tuple[str, Chart]]:
+def comparison_charts(analysis: Analysis, workload: WorkloadSummary, style: Style) -> Iterator[tuple[str, Chart]]:
     """For each two systems, else for each that others are compared with, a title and the ratios with their intervals.
 
     Args:
         analysis: Of the study.
         workload: Under which.
-        look: How it is made; labelled ones have room for the intervals in figures.
+        style: How it is made; labelled ones have room for the intervals in figures.
     """
     differences = _without_repeated(
         [difference for difference in analysis.differences if difference.workload == workload.name]
@@ -486,7 +486,7 @@ def comparison_charts(analysis: Analysis, workload: WorkloadSummary, look: Pictu
     if not differences:
         return
     links, unit = Links(analysis), workload.rate_unit
-    longest = _LABEL_CHARACTERS if look.labelled else _NARROW_LABEL_CHARACTERS
+    longest = _LABEL_CHARACTERS if style.labelled else _NARROW_LABEL_CHARACTERS
     groups = (
         _by_pair(differences, unit)
         if any(difference.level is not None for difference in differences)
@@ -507,8 +507,8 @@ def comparison_charts(analysis: Analysis, workload: WorkloadSummary, look: Pictu
         )
         for title, compared in groups
     ]
-    frame = _frame([row for _, rows in charts for row in rows], differences[0].equal_within, look)
-    yield from ((title, _chart(rows, frame, look)) for title, rows in charts)
+    frame = _frame([row for _, rows in charts for row in rows], differences[0].equal_within, style)
+    yield from ((title, _chart(rows, frame, style)) for title, rows in charts)
 
 
 def _by_pair(differences: Sequence[Difference], unit: str) -> list[_Group]:
@@ -533,9 +533,9 @@ def _by_base(differences: Sequence[Difference]) -> list[_Group]:
     ]
 
 
-def _frame(rows: Sequence[Row], equal_ratio: float, look: PictureStyle) -> _Frame:
+def _frame(rows: Sequence[Row], equal_ratio: float, style: Style) -> _Frame:
     edges = [edge for row in rows for edge in (row["low"] or row["ratio"], row["high"] or row["ratio"])]
-    figure = "change" if look.labelled else "ratio_shown"
+    figure = "change" if style.labelled else "ratio_shown"
     label_length = max(len(row["row"]) for row in rows) - _PLACE_DIGITS
     return _Frame(
         low=max(min(*edges, 1 - 2 * equal_ratio) * 0.97, 1 / _WIDEST),
@@ -548,9 +548,9 @@ def _frame(rows: Sequence[Row], equal_ratio: float, look: PictureStyle) -> _Fram
     )
 
 
-def _chart(rows: Sequence[Row], frame: _Frame, look: PictureStyle) -> Chart:
+def _chart(rows: Sequence[Row], frame: _Frame, style: Style) -> Chart:
     """A band for equal enough, a line at equal; a point with its interval in each row, its figure at the right."""
-    palette, kinds, base = look.palette, list(_COLOURS), chart_of(rows)
+    palette, kinds, base = style.palette, list(_COLOURS), chart_of(rows)
     scale = alt.Scale(type="log", domain=[frame.low, frame.high], nice=False, clamp=True)
     band = chart_of([{"from": 1 - frame.equal_ratio, "to": 1 + frame.equal_ratio}])
     band = band.mark_rect(color=palette.quiet, opacity=0.13).encode(x=alt.X("from:Q", scale=scale), x2=alt.X2("to:Q"))
@@ -560,7 +560,7 @@ def _chart(rows: Sequence[Row], frame: _Frame, look: PictureStyle) -> Chart:
     colour = alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=colours), legend=None)
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=shapes), legend=None)
     tooltip = [alt.Tooltip(f"{field}:N") for field in ("compared", "change", "verdict", "recordings")]
-    x = alt.X("ratio:Q", scale=scale, axis=_ratio_axis(frame, look, has_title=rows[-1]["row"] == frame.last))
+    x = alt.X("ratio:Q", scale=scale, axis=_ratio_axis(frame, style, has_title=rows[-1]["row"] == frame.last))
     point = base.mark_point(filled=True, size=80, opacity=1).encode(
         x=x, y=y, color=colour, shape=shape, tooltip=tooltip, href=href()
     )
@@ -570,7 +570,7 @@ def _chart(rows: Sequence[Row], frame: _Frame, look: PictureStyle) -> Chart:
     figure = base.mark_text(align="right", dx=frame.figure_px, fontSize=12, color=palette.quiet)
     figure = figure.encode(x=at_x("width"), y=y, text=alt.Text(f"{frame.figure}:N"))
     layers = alt.layer(band, line, interval.transform_filter("isValid(datum.low)"), point, figure)
-    return finish(layers, look).properties(height=len(rows) * _ROW_PX)
+    return finish(layers, style).properties(height=len(rows) * _ROW_PX)
 
 
 def _labels(rows: Sequence[Row], frame: _Frame) -> alt.Y:
@@ -589,9 +589,9 @@ def _labels(rows: Sequence[Row], frame: _Frame) -> alt.Y:
     return alt.Y("row:N", sort=None, scale=scale, axis=axis)
 
 
-def _ratio_axis(frame: _Frame, look: PictureStyle, *, has_title: bool) -> alt.Axis:
+def _ratio_axis(frame: _Frame, style: Style, *, has_title: bool) -> alt.Axis:
     percent = "datum.value == 1 ? 'equal' : format(100 * (datum.value - 1), '+.0f') + ' %'"
-    marked = _TICKS if look.labelled else _FEW_TICKS
+    marked = _TICKS if style.labelled else _FEW_TICKS
     ticks = [tick for tick in marked if frame.low <= tick <= frame.high]
     title = "Ratio of throughputs" if has_title else None
     return alt.Axis(title=title, values=ticks, labelExpr=percent, labelFlush=False, labelOverlap="greedy", grid=True)

@@ -9,7 +9,7 @@ from plimsoll.analyse.answers.cost import currency_of
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.capacity_model import CapacityBasis, OnFront, SystemCost, WorkloadCost
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import Chart, PictureStyle, Series, axis_y, chart_of, finish, names, rate_words
+from plimsoll.guide.marks import Chart, Series, Style, axis_y, chart_of, finish, names, rate_words
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_cost, show_rate
@@ -134,13 +134,11 @@ def _row(system_cost: SystemCost, unit: str, of: WorkloadCost) -> tuple[Entry, .
 def _chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis: Analysis) -> SectionChart:
     return SectionChart(
         title=f"{workload_cost.workload}: cost and capacity{f', {currency}' if currency else ''}",
-        draw=lambda look: pareto_chart(workload_cost, currency, unit, analysis, look),
+        draw=lambda style: pareto_chart(workload_cost, currency, unit, analysis, style),
     )
 
 
-def pareto_chart(
-    workload_cost: WorkloadCost, currency: str, unit: str, analysis: Analysis, look: PictureStyle
-) -> Chart:
+def pareto_chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis: Analysis, style: Style) -> Chart:
     """Capacity over cost per month; a line joins the systems on the front."""
     systems = [system for system in workload_cost.systems if currency_of(system.price) == currency]
     links = Links(analysis)
@@ -156,7 +154,7 @@ def pareto_chart(
         }
         for system in systems
     ]
-    marks = Series(names(analysis), look)
+    marks = Series(names(analysis), style)
     base = chart_of(rows)
     most = max(system.price.per_month for system in systems) * 1.08 or 1.0
     title = f"Cost per month{f', {currency}' if currency else ''}"
@@ -168,12 +166,12 @@ def pareto_chart(
         alt.Tooltip("rate:Q", title=_HEADINGS[workload_cost.basis]),
         recordings_line(),
     ]
-    front = base.mark_line(color=look.palette.quiet, interpolate="step-after", strokeDash=[4, 3]).encode(x=x, y=y)
+    front = base.mark_line(color=style.palette.quiet, interpolate="step-after", strokeDash=[4, 3]).encode(x=x, y=y)
     spread = base.mark_rule(strokeWidth=2).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=marks.colour)
     points = base.mark_point(filled=True, size=80, opacity=1).encode(
         x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, href=href()
     )
-    labels = base.mark_text(align="right", dx=-8, dy=-8, fontSize=11, color=look.palette.ink).encode(
+    labels = base.mark_text(align="right", dx=-8, dy=-8, fontSize=11, color=style.palette.ink).encode(
         x=x, y=y, text=alt.Text("system:N")
     )
     layers = [
@@ -182,4 +180,4 @@ def pareto_chart(
         points,
         labels.transform_filter("datum.front"),
     ]
-    return finish(alt.layer(*layers), look)
+    return finish(alt.layer(*layers), style)

@@ -15,7 +15,7 @@ from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.curve_model import EffectMeasure, FactorEffect, Interaction
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt, at_x
-from plimsoll.guide.marks import Chart, PictureStyle, Row, chart_of, finish
+from plimsoll.guide.marks import Chart, Row, Style, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change, show_ratio
 from plimsoll.guide.words import FindingContext, effect_words
@@ -205,10 +205,10 @@ def _interaction(interaction: Interaction) -> tuple[Entry, ...]:
 
 def _chart(workload: str, analysis: Analysis) -> SectionChart:
     effects = [factor for factor in analysis.effects.factors if factor.workload == workload]
-    return SectionChart(title=f"{workload}: effect of each factor", draw=lambda look: effects_chart(effects, look))
+    return SectionChart(title=f"{workload}: effect of each factor", draw=lambda style: effects_chart(effects, style))
 
 
-def effects_chart(effects: Sequence[FactorEffect], look: PictureStyle) -> Chart:
+def effects_chart(effects: Sequence[FactorEffect], style: Style) -> Chart:
     """A point and its interval for each effect, below its name; a line where nothing changes."""
     rows: list[Row] = [_row(factor_effect) for factor_effect in effects]
     base, names = chart_of(rows), [row["label"] for row in rows]
@@ -220,16 +220,16 @@ def effects_chart(effects: Sequence[FactorEffect], look: PictureStyle) -> Chart:
         scale=alt.Scale(domain=[min(edges) - room, max(edges) + room], nice=False),
         axis=alt.Axis(title="Change", format="+.0%", tickCount=5, labelFlush=False),
     )
-    colour = look.palette.series[0]
-    nothing = chart_of([{"change": 0.0}]).mark_rule(strokeWidth=1.5, color=look.palette.quiet).encode(x=x)
+    colour = style.palette.series[0]
+    nothing = chart_of([{"change": 0.0}]).mark_rule(strokeWidth=1.5, color=style.palette.quiet).encode(x=x)
     interval = base.mark_rule(strokeWidth=3, color=colour).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y)
     tooltip = [alt.Tooltip("label:N", title="effect of"), alt.Tooltip("shown:N", title="change")]
     point = base.mark_point(filled=True, size=80, opacity=1, color=colour).encode(x=x, y=y, tooltip=tooltip)
     words: dict[str, Any] = {"align": "left", "dy": -14, "fontSize": 11.5, "limit": 280}
-    halo = base.mark_text(**words, stroke=look.palette.paper, strokeWidth=5)
-    name = base.mark_text(**words, color=look.palette.ink)
+    halo = base.mark_text(**words, stroke=style.palette.paper, strokeWidth=5)
+    name = base.mark_text(**words, color=style.palette.ink)
     written = [mark.encode(x=at_x(0), y=y, text=alt.Text("label:N")) for mark in (halo, name)]
-    return finish(alt.layer(nothing, *written, interval.transform_filter("isValid(datum.low)"), point), look)
+    return finish(alt.layer(nothing, *written, interval.transform_filter("isValid(datum.low)"), point), style)
 
 
 def _row(factor_effect: FactorEffect) -> Row:

@@ -42,7 +42,7 @@ from plimsoll.guide.comparisons import comparison_charts, duet_charts
 from plimsoll.guide.content import Content, WorkloadPart
 from plimsoll.guide.drawer import drawn
 from plimsoll.guide.headline import is_duet
-from plimsoll.guide.marks import PAGE, SHAPES, Chart, PictureStyle, series_colours, series_dashes, series_shapes
+from plimsoll.guide.marks import PAGE, SHAPES, Chart, Style, series_colours, series_dashes, series_shapes
 from plimsoll.guide.sections import Section
 from plimsoll.guide.sources import Links
 from plimsoll.guide.tables import Table
@@ -164,8 +164,8 @@ def workload_figures(content: Content, part: WorkloadPart, index: int) -> Worklo
 def _comparison_figures(analysis: Analysis, part: WorkloadPart, prefix: str) -> tuple[Figure, ...]:
     if is_duet(analysis, part.workload.name) and not _has_levels(analysis, part.workload):
         return ()  # its rounds say more
-    looks = (PictureStyle(width_px=None, height_px=200, labelled=True), PictureStyle(width_px=None, height_px=200))
-    both = zip(*(comparison_charts(analysis, part.workload, look) for look in looks), strict=True)
+    looks = (Style(width_px=None, height_px=200, labelled=True), Style(width_px=None, height_px=200))
+    both = zip(*(comparison_charts(analysis, part.workload, style) for style in looks), strict=True)
     return tuple(
         Figure(
             title=title,
@@ -181,7 +181,7 @@ def _comparison_figures(analysis: Analysis, part: WorkloadPart, prefix: str) -> 
 
 def _capacity_figure(analysis: Analysis, part: WorkloadPart, prefix: str) -> Figure | None:
     """Response times against rates with the objective."""
-    chart = capacity_chart(analysis, part.workload, PictureStyle(width_px=None, height_px=300))
+    chart = capacity_chart(analysis, part.workload, Style(width_px=None, height_px=300))
     if chart is None:
         return None
     pictures = (picture(chart, "wide", WIDE_PX, f"{prefix}w-"), picture(chart, "narrow", NARROW_PX, f"{prefix}n-"))
@@ -201,9 +201,7 @@ def _load_figures(analysis: Analysis, part: WorkloadPart, kind: LevelKind, prefi
     response_title = f"Response time against {against if kind.is_at_rate else 'throughput'}"
     is_point = bool(curves) and not _has_levels(analysis, part.workload, kind)
     throughput = None if is_point else _throughput_figure(analysis, part, kind, prefix, throughput_title)
-    charts = (
-        [] if is_point else response_charts(analysis, part.workload, kind, PictureStyle(width_px=None, height_px=220))
-    )
+    charts = [] if is_point else response_charts(analysis, part.workload, kind, Style(width_px=None, height_px=220))
     response = tuple(
         Figure(
             title=None,
@@ -233,8 +231,8 @@ def _load_figures(analysis: Analysis, part: WorkloadPart, kind: LevelKind, prefi
 def _throughput_figure(
     analysis: Analysis, part: WorkloadPart, kind: LevelKind, prefix: str, title: str
 ) -> Figure | None:
-    wide = throughput_chart(analysis, part.workload, kind, PictureStyle(width_px=None, height_px=340, labelled=True))
-    narrow = throughput_chart(analysis, part.workload, kind, PictureStyle(width_px=None, height_px=270))
+    wide = throughput_chart(analysis, part.workload, kind, Style(width_px=None, height_px=340, labelled=True))
+    narrow = throughput_chart(analysis, part.workload, kind, Style(width_px=None, height_px=270))
     if wide is None or narrow is None:
         return None
     return Figure(
@@ -248,8 +246,8 @@ def _throughput_figure(
 
 
 def _cpu_figures(analysis: Analysis, curves: list[Curve], rate_unit: str, prefix: str) -> tuple[Figure, ...]:
-    look, links = PictureStyle(width_px=None, height_px=190), Links(analysis)
-    charts = ((curve.system, cpu_chart(curve, rate_unit, look, links)) for curve in curves)
+    style, links = Style(width_px=None, height_px=190), Links(analysis)
+    charts = ((curve.system, cpu_chart(curve, rate_unit, style, links)) for curve in curves)
     return tuple(
         Figure(
             title=system,
@@ -302,8 +300,8 @@ def first_figures(content: Content) -> tuple[Figure, ...]:
     """The charts of the first screen: what each system sustains; of a single system its curve, of a duet its rounds."""
     analysis = content.analysis
     workloads = analysis.workloads[:FIRST_COUNT]
-    look = PictureStyle(width_px=None, height_px=300 // max(len(workloads), 1))
-    charts = ((workload, *_first_chart(analysis, workload, look)) for workload in workloads)
+    style = Style(width_px=None, height_px=300 // max(len(workloads), 1))
+    charts = ((workload, *_first_chart(analysis, workload, style)) for workload in workloads)
     return tuple(
         Figure(
             title=f"{workload.name}: {shows}",
@@ -315,26 +313,26 @@ def first_figures(content: Content) -> tuple[Figure, ...]:
     )
 
 
-def _first_chart(analysis: Analysis, workload: WorkloadSummary, look: PictureStyle) -> tuple[str, Chart | None]:
+def _first_chart(analysis: Analysis, workload: WorkloadSummary, style: Style) -> tuple[str, Chart | None]:
     """What the chart of a workload on the first screen shows, and the chart."""
-    tall = replace(look, height_px=max(look.height_px, 220))
+    tall = replace(style, height_px=max(style.height_px, 220))
     if is_duet(analysis, workload.name):
         rounds = next(duet_charts(analysis, tall, workload.name), None)
         return "systems compared", None if rounds is None else rounds[1]
     if any(capacity.workload == workload.name for capacity in analysis.capacities):
-        several = capacities_chart(analysis, workload, look) if len(analysis.systems) > 1 else None
+        several = capacities_chart(analysis, workload, style) if len(analysis.systems) > 1 else None
         if several is not None:
             return "capacity of each system", several
         return "p99 response time against rate", capacity_chart(analysis, workload, tall)
     if len(analysis.systems) == 1:
-        return "throughput", _first_curve(analysis, workload, look)
-    return sustained_words(analysis, workload), peaks_chart(analysis, workload, look)
+        return "throughput", _first_curve(analysis, workload, style)
+    return sustained_words(analysis, workload), peaks_chart(analysis, workload, style)
 
 
-def _first_curve(analysis: Analysis, workload: WorkloadSummary, look: PictureStyle) -> Chart | None:
+def _first_curve(analysis: Analysis, workload: WorkloadSummary, style: Style) -> Chart | None:
     kinds = (curve.kind for curve in analysis.curves if curve.workload == workload.name)
     kind = next(kinds, None)
-    return None if kind is None else throughput_chart(analysis, workload, kind, look)
+    return None if kind is None else throughput_chart(analysis, workload, kind, style)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,7 +358,7 @@ def section_figures(section: Section) -> SectionFigures:
             label=chart.title,
             pictures=(
                 picture(
-                    chart.draw(PictureStyle(width_px=None, height_px=220)),
+                    chart.draw(Style(width_px=None, height_px=220)),
                     "any",
                     NARROW_PX,
                     f"{section.anchor}{index}-",
@@ -377,7 +375,7 @@ def section_figures(section: Section) -> SectionFigures:
 
 def duet_figures(analysis: Analysis) -> tuple[Figure, ...]:
     """A picture of the pairs of turns of each comparison of systems that took turns."""
-    charts = duet_charts(analysis, PictureStyle(width_px=None, height_px=240))
+    charts = duet_charts(analysis, Style(width_px=None, height_px=240))
     return tuple(
         Figure(
             title=title,

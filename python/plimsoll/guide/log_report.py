@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from plimsoll.guide.drawing import alt
 from plimsoll.guide.html import Page
-from plimsoll.guide.marks import Chart, PictureStyle, axis_y, chart_of, finish
+from plimsoll.guide.marks import Chart, Style, axis_y, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
 from plimsoll.learn.report_model import (
@@ -180,7 +180,7 @@ def _arrival_section(arrivals: ArrivalFigures | None) -> Section | None:
         anchor="arrivals",
         title="Arrivals",
         sentences=tuple(sentences),
-        charts=(SectionChart(title="Transactions begun", draw=lambda look: _rate_chart(arrivals, look)),),
+        charts=(SectionChart(title="Transactions begun", draw=lambda style: _rate_chart(arrivals, style)),),
         notes=(
             "Burstiness is that of the busiest hour. A rate that rises and falls within it counts as burstiness over"
             " long windows.",
@@ -188,14 +188,14 @@ def _arrival_section(arrivals: ArrivalFigures | None) -> Section | None:
     )
 
 
-def _rate_chart(arrivals: ArrivalFigures, look: PictureStyle) -> Chart:
+def _rate_chart(arrivals: ArrivalFigures, style: Style) -> Chart:
     rows = [{"minute": (place * arrivals.step_s) / 60, "rate": rate} for place, rate in enumerate(arrivals.steps_tps)]
     x = alt.X("minute:Q", axis=alt.Axis(title="minutes since the first transaction", format=",~r", tickCount=6))
     y = axis_y("rate:Q", "transactions per second (tps)", alt.Scale(zero=True), tickCount=4)
     area = chart_of(rows).mark_area(
-        interpolate="step-after", opacity=0.25, color=look.palette.series[0], line={"color": look.palette.series[0]}
+        interpolate="step-after", opacity=0.25, color=style.palette.series[0], line={"color": style.palette.series[0]}
     )
-    return finish(area.encode(x=x, y=y), look)
+    return finish(area.encode(x=x, y=y), style)
 
 
 def _sessions(report: LogReport) -> Section:

@@ -77,7 +77,7 @@ PAGE = Palette(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PictureStyle:
+class Style:
     """How one picture of a chart is made.
 
     Attributes:
@@ -110,12 +110,12 @@ def series_dashes(count: int) -> list[list[int]]:
     return [list(DASHES[index % len(DASHES)]) for index in range(count)]
 
 
-def chart_config(look: PictureStyle) -> dict[str, Any]:
-    """Vega-Lite's `config` for a look."""
-    palette = look.palette
+def chart_config(style: Style) -> dict[str, Any]:
+    """Vega-Lite's `config` for a style."""
+    palette = style.palette
     text = {"labelColor": palette.quiet, "titleColor": palette.ink, "labelFontSize": 12, "titleFontSize": 12}
     return {
-        "background": palette.paper if look.legend else "transparent",
+        "background": palette.paper if style.legend else "transparent",
         "font": "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif",
         "view": {"stroke": None},
         "axis": {
@@ -226,10 +226,10 @@ Chart: TypeAlias = "alt.Chart | alt.LayerChart | alt.FacetChart"
 class Series:
     """How systems are told apart: colour, shape and dash at once."""
 
-    def __init__(self, names: list[str], look: PictureStyle) -> None:
-        legend = alt.Legend() if look.legend and not look.labelled else None
+    def __init__(self, names: list[str], style: Style) -> None:
+        legend = alt.Legend() if style.legend and not style.labelled else None
         colours, shapes, dashes = (
-            series_colours(look.palette, len(names)),
+            series_colours(style.palette, len(names)),
             series_shapes(len(names)),
             series_dashes(len(names)),
         )
@@ -282,12 +282,12 @@ def repetition_points(rows: list[Row], x: alt.X, y: alt.Y, marks: Series, *, are
     return [points.encode(x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, **link)]
 
 
-def objective_line(objective_ms: float, look: PictureStyle) -> list[alt.Chart]:
+def objective_line(objective_ms: float, style: Style) -> list[alt.Chart]:
     """A line at the objective for response time, with its name."""
     base = chart_of([{"response": objective_ms, "text": f"objective {format_ms(objective_ms)}"}])
     y = alt.Y("response:Q")
-    rule = base.mark_rule(strokeDash=[5, 3], strokeWidth=1.5, color=look.palette.ink).encode(y=y)
-    name = base.mark_text(align="left", dx=3, dy=-7, fontSize=11, color=look.palette.ink)
+    rule = base.mark_rule(strokeDash=[5, 3], strokeWidth=1.5, color=style.palette.ink).encode(y=y)
+    name = base.mark_text(align="left", dx=3, dy=-7, fontSize=11, color=style.palette.ink)
     return [rule, name.encode(x=at_x(0), y=y, text=alt.Text("text:N"))]
 
 
@@ -325,13 +325,13 @@ def logarithmic_ticks(low: float, high: float) -> list[float]:
     return [tick for tick in ticks if low * 0.8 <= tick <= high * 1.25]
 
 
-def finish(chart: Chart, look: PictureStyle) -> Chart:
-    """Gives the chart its size and its look: in place, since each copy of layers takes as long as drawing them."""
-    chart.width = "container" if look.width_px is None else look.width_px
-    chart.height = look.height_px
+def finish(chart: Chart, style: Style) -> Chart:
+    """Gives the chart its size and its style: in place, since each copy of layers takes as long as drawing them."""
+    chart.width = "container" if style.width_px is None else style.width_px
+    chart.height = style.height_px
     chart.padding = {"left": 4, "right": 12, "top": 6, "bottom": 4}
     chart.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
-    chart.config = chart_config(look)
+    chart.config = chart_config(style)
     return chart
 
 

@@ -22,17 +22,7 @@ from plimsoll.analyse.explain.replication_model import (
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import (
-    Chart,
-    PictureStyle,
-    Row,
-    axis_y,
-    chart_of,
-    finish,
-    rate_words,
-    series_colours,
-    series_dashes,
-)
+from plimsoll.guide.marks import Chart, Row, Style, axis_y, chart_of, finish, rate_words, series_colours, series_dashes
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import (
@@ -416,8 +406,8 @@ class _LagChart:
     def __init__(self, level: ServersOfLevel, analysis: Analysis) -> None:
         self._level, self._links = level, Links(analysis)
 
-    def __call__(self, look: PictureStyle) -> Chart:
-        """The chart in a look."""
+    def __call__(self, style: Style) -> Chart:
+        """The chart in a style."""
         rows = [
             {
                 "replica": clean(server.instance),
@@ -432,7 +422,7 @@ class _LagChart:
             if value is not None
         ]
         replicas = list(dict.fromkeys(row["replica"] for row in rows))
-        colour = _colour("replica:N", replicas, look)
+        colour = _colour("replica:N", replicas, style)
         x = alt.X("second:Q", axis=alt.Axis(title="Seconds since the load began", tickCount=6, format=",~r"))
         top = max(row["lag"] for row in rows) * 1.06 or 1.0
         y = axis_y("lag:Q", "Lag, seconds", alt.Scale(domain=[0, top], nice=False), tickCount=4)
@@ -445,11 +435,11 @@ class _LagChart:
         base = chart_of(rows)
         line = base.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour, detail=alt.Detail("trial:N"))
         point = base.mark_point(filled=True, size=14, opacity=0.8)
-        return finish(alt.layer(line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())), look)
+        return finish(alt.layer(line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())), style)
 
 
-def _colour(field: str, names: Sequence[str], look: PictureStyle) -> alt.Color:
-    scale = alt.Scale(domain=list(names), range=series_colours(look.palette, len(names)))
+def _colour(field: str, names: Sequence[str], style: Style) -> alt.Color:
+    scale = alt.Scale(domain=list(names), range=series_colours(style.palette, len(names)))
     return alt.Color(field, scale=scale, legend=alt.Legend())
 
 
@@ -469,11 +459,11 @@ class _ScalingChart:
         self._scalings, self._links = scalings, Links(analysis)
         self._unit = _unit_of(analysis, scalings[0].workload)
 
-    def __call__(self, look: PictureStyle) -> Chart:
-        """The chart in a look."""
+    def __call__(self, style: Style) -> Chart:
+        """The chart in a style."""
         rows = [row for scaling in self._scalings for row in self._rows(scaling)]
         names = list(dict.fromkeys(row["system"] for row in rows))
-        colour = _colour("system:N", names, look)
+        colour = _colour("system:N", names, style)
         kinds = ["measured", _ARITHMETIC]
         dash = alt.StrokeDash("kind:N", scale=alt.Scale(domain=kinds, range=[series_dashes(1)[0], [6, 4]]))
         counts = sorted({row["replicas"] for row in rows})
@@ -492,7 +482,7 @@ class _ScalingChart:
         band = band.transform_filter("isValid(datum.low)")
         line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash)
         point = base.mark_point(filled=True, size=48, opacity=1).transform_filter("datum.kind == 'measured'")
-        return finish(alt.layer(band, line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())), look)
+        return finish(alt.layer(band, line, point.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())), style)
 
     def _rows(self, replica_scaling: ReplicaScaling) -> Iterator[Row]:
         name = clean(place_of(replica_scaling.workload, replica_scaling.alike))

@@ -22,7 +22,7 @@ from plimsoll.analyse.explain.where_time import OTHERS_RATIO
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import Chart, PictureStyle, Row, axis_y, chart_of, finish, rate_words
+from plimsoll.guide.marks import Chart, Row, Style, axis_y, chart_of, finish, rate_words
 from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_ratio
@@ -177,7 +177,7 @@ def _rows(fit: Scalability, analysis: Analysis, unit: str) -> list[Row]:
     ]
 
 
-def scalability_chart(fit: Scalability, rows: list[Row], top: float, unit: str, look: PictureStyle) -> Chart:
+def scalability_chart(fit: Scalability, rows: list[Row], top: float, unit: str, style: Style) -> Chart:
     """Measured points, the law with its band, linear scaling, and the physical cores, each with its name.
 
     Args:
@@ -185,14 +185,14 @@ def scalability_chart(fit: Scalability, rows: list[Row], top: float, unit: str, 
         rows: Its levels.
         top: Where the axis ends, in the unit of throughput.
         unit: Of throughput.
-        look: How the chart is made.
+        style: How the chart is made.
     """
     first, last = rows[0], rows[-1]
     scale = alt.Scale(type="log", base=2, domain=[first["n"], max(last["n"], 2 * first["n"])], nice=False, padding=8)
     axis = alt.Axis(values=[row["n"] for row in rows], format=",d", title="Connections", labelOverlap="greedy")
     x = alt.X("n:Q", scale=scale, axis=axis)
     y = axis_y("rate:Q", f"Throughput, {rate_words(unit)}", alt.Scale(domain=[0, top], nice=False))
-    colour, quiet = look.palette.series[0], look.palette.quiet
+    colour, quiet = style.palette.series[0], style.palette.quiet
     slope = first["rate"] / first["n"]
     ideal = [{"n": n, "rate": slope * n} for n in _between(first["n"], min(last["n"], top / slope))]
     layers = [chart_of(ideal).mark_line(strokeDash=[6, 4], strokeWidth=1.5, color=quiet).encode(x=x, y=y)]
@@ -212,7 +212,7 @@ def scalability_chart(fit: Scalability, rows: list[Row], top: float, unit: str, 
     layers.append(points.encode(x=x, y=y, tooltip=tooltip, href=href()))
     words = chart_of(named).mark_text(align="right", dx=-6, fontSize=11, color=quiet)
     layers.append(words.encode(x=x, y=y, text=alt.Text("name:N")))
-    return finish(alt.layer(*layers), look)
+    return finish(alt.layer(*layers), style)
 
 
 def _between(first: float, last: float) -> list[float]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.marks import Chart, PictureStyle
+from plimsoll.guide.marks import Chart, Style
 from plimsoll.guide.tables import Table
 
 
@@ -20,11 +20,11 @@ class SectionChart:
     Attributes:
         title: Its caption.
         key: Names of what it stacks, each with the index of its colour; empty for charts of systems.
-        draw: Makes it in a given look.
+        draw: Makes it in a given style.
     """
 
     title: str
-    draw: Callable[[PictureStyle], Chart]
+    draw: Callable[[Style], Chart]
     key: tuple[tuple[str, int], ...] = ()
 
 

@@ -21,18 +21,7 @@ from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.trial.condition_model import StateKind, SteadyState, TrialCondition
 from plimsoll.analyse.trial.trial_model import LongTrial, MeasuredTrial, Trend, TrialOutage, TrialSeries
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import (
-    SERIES_COUNT,
-    Chart,
-    PictureStyle,
-    Row,
-    Series,
-    axis_y,
-    chart_of,
-    finish,
-    names,
-    rate_words,
-)
+from plimsoll.guide.marks import SERIES_COUNT, Chart, Row, Series, Style, axis_y, chart_of, finish, names, rate_words
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit
@@ -391,9 +380,8 @@ def _of_capacity(system_capacity: SystemCapacity, unit: str) -> tuple[_Caption, 
         else f"capacity {format_rate(system_capacity.capacity_tps.value, unit)}"
     )
     title = f"steady runs at {listed(list(rates))} {unit}"
-    return _Caption(system=system_capacity.system, title=title, throughput=capacity), tuple(
-        run.trial_id for run in runs
-    )
+    caption = _Caption(system=system_capacity.system, title=title, throughput=capacity)
+    return caption, tuple(run.trial_id for run in runs)
 
 
 def _state_words(conditions: Sequence[TrialCondition]) -> str:
@@ -625,16 +613,16 @@ def _charts(trials: list[LongTrial], units: dict[str, str], analysis: Analysis) 
     unit = units.get(first.workload, "tps")
     place = f"{first.system}, {first.workload}, {first.level.label(unit)}"
 
-    def throughput(look: PictureStyle) -> Chart:
+    def throughput(style: Style) -> Chart:
         rows = _rows(trials, lambda trial: [per_unit(value, unit) for value in trial.throughput_tps], analysis)
         lines = [(trial, trial.throughput, per_unit(_mean(trial.throughput_tps), unit)) for trial in trials]
-        return _chart(rows, lines, rate_words(unit), analysis, look)
+        return _chart(rows, lines, rate_words(unit), analysis, style)
 
-    def response(look: PictureStyle) -> Chart:
+    def response(style: Style) -> Chart:
         rows = _rows(trials, lambda trial: trial.response_ms_p99, analysis)
         known = [(trial, trial.response) for trial in trials if trial.response is not None]
         lines = [(trial, trend, _mean([p99 or 0.0 for p99 in trial.response_ms_p99])) for trial, trend in known]
-        return _chart(rows, lines, "p99 response time, ms", analysis, look)
+        return _chart(rows, lines, "p99 response time, ms", analysis, style)
 
     yield SectionChart(title=f"{place}: throughput by minute", draw=throughput)
     if any(value is not None for trial in trials for value in trial.response_ms_p99):
@@ -664,7 +652,7 @@ def _rows(
 
 
 def _chart(
-    rows: list[Row], lines: Sequence[tuple[LongTrial, Trend, float]], title: str, analysis: Analysis, look: PictureStyle
+    rows: list[Row], lines: Sequence[tuple[LongTrial, Trend, float]], title: str, analysis: Analysis, style: Style
 ) -> Chart:
     """A line for each trial over minutes, and a dashed one where a drift is established."""
     low, high = min(row["value"] for row in rows), max(row["value"] for row in rows)
@@ -677,7 +665,7 @@ def _chart(
         axis=alt.Axis(title="Minutes of the measured window", tickCount=6, format=",~r"),
     )
     y = axis_y("value:Q", title, scale, tickCount=4)
-    marks = Series(names(analysis), look)
+    marks = Series(names(analysis), style)
     tooltip = [
         alt.Tooltip("minute:Q", format=".0f"),
         alt.Tooltip("value:Q", title=title, format=",.4~r"),
@@ -690,9 +678,9 @@ def _chart(
     )
     layers = [line, point]
     if slopes := [row for line in lines for row in _slope(*line)]:
-        slope = chart_of(slopes).mark_line(strokeDash=[6, 4], strokeWidth=1.5, color=look.palette.ink)
+        slope = chart_of(slopes).mark_line(strokeDash=[6, 4], strokeWidth=1.5, color=style.palette.ink)
         layers.append(slope.encode(x=x, y=y, detail=alt.Detail("trial:N")))
-    return finish(alt.layer(*layers), look)
+    return finish(alt.layer(*layers), style)
 
 
 def _slope(long_trial: LongTrial, trend: Trend, mean: float) -> list[Row]:

@@ -29,7 +29,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.trial.processors import CLIENT_CPUS, CPUS_OF, SERVER_CPUS
 from plimsoll.analyse.trial.resources import CPU_QUOTA, NETWORK
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import Chart, PictureStyle, axis_y, chart_of, finish
+from plimsoll.guide.marks import Chart, Style, axis_y, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
@@ -184,12 +184,12 @@ def _chart(where: WhereTime, top_ms: float, links: Links) -> SectionChart | None
         return None
     return SectionChart(
         title=f"{where.workload}, {where.system}: response time by part",
-        draw=lambda look: where_chart(where, top_ms, look, links),
+        draw=lambda style: where_chart(where, top_ms, style, links),
         key=tuple((PARTS[part], _COLOURS[part]) for part in parts),
     )
 
 
-def where_chart(where: WhereTime, top_ms: float, look: PictureStyle, links: Links) -> Chart:
+def where_chart(where: WhereTime, top_ms: float, style: Style, links: Links) -> Chart:
     """Mean response time of each level, stacked by part, on an axis that ends at `top_ms`."""
     rows = [
         {
@@ -203,7 +203,7 @@ def where_chart(where: WhereTime, top_ms: float, look: PictureStyle, links: Link
         for level in where.levels
         for order, part in enumerate(PARTS)
     ]
-    chart = chart_of(rows).mark_bar(stroke=look.palette.paper, strokeWidth=1)
+    chart = chart_of(rows).mark_bar(stroke=style.palette.paper, strokeWidth=1)
     chart = chart.encode(
         x=alt.X(
             "level:O", sort=None, axis=alt.Axis(title=where.kind.axis, labelAngle=0, ticks=False, labelOverlap="greedy")
@@ -211,8 +211,10 @@ def where_chart(where: WhereTime, top_ms: float, look: PictureStyle, links: Link
         y=axis_y("ms:Q", "Milliseconds for each transaction", alt.Scale(domain=[0, top_ms * 1.03], nice=False)),
         color=alt.Color(
             "part:N",
-            scale=alt.Scale(domain=list(PARTS.values()), range=[look.palette.shares[_COLOURS[part]] for part in PARTS]),
-            legend=alt.Legend() if look.legend else None,
+            scale=alt.Scale(
+                domain=list(PARTS.values()), range=[style.palette.shares[_COLOURS[part]] for part in PARTS]
+            ),
+            legend=alt.Legend() if style.legend else None,
         ),
         order=alt.Order("order:Q"),
         tooltip=[
@@ -223,7 +225,7 @@ def where_chart(where: WhereTime, top_ms: float, look: PictureStyle, links: Link
         ],
         href=href(),
     )
-    return finish(chart, look)
+    return finish(chart, style)
 
 
 CPUS = (CPU, BUSIEST, SERVER_CPUS, CLIENT_CPUS)

@@ -17,7 +17,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.guide.charts import response_charts, throughput_chart
 from plimsoll.guide.html import render_html
-from plimsoll.guide.marks import PAPER, Chart, PictureStyle
+from plimsoll.guide.marks import PAPER, Chart, Style
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.guide.words import place_words
 from plimsoll.record import frames
@@ -236,7 +236,7 @@ def test_every_guide_shows_target_and_completed() -> None:
 
 def test_charts_show_each_rate_and_the_line_where_all_was_completed() -> None:
     analysis = two_systems()
-    look = PictureStyle(width_px=400, height_px=200, palette=PAPER)
+    look = Style(width_px=400, height_px=200, palette=PAPER)
     chart = throughput_chart(analysis, analysis.workloads[0], LevelKind.RATE, look)
     assert chart is not None
     rows = _rows(chart)

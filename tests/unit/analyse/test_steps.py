@@ -15,7 +15,7 @@ from plimsoll.analyse.trial.series import LONG_S, STEPS_MAX, Steps, steps_of
 from plimsoll.analyse.trial.steady import steady_state
 from plimsoll.analyse.trial.window import count_window, inside
 from plimsoll.guide.content import describe
-from plimsoll.guide.marks import PictureStyle
+from plimsoll.guide.marks import Style
 from plimsoll.guide.trials import long_trials_section
 from plimsoll.record import frames
 from plimsoll.record.histograms import bucket_of_ns
@@ -124,6 +124,6 @@ def test_one_long_trial_has_a_curve_and_a_verdict_in_the_guide(tmp_path: Path) -
         "a, w, 4 connections: throughput by minute",
         "a, w, 4 connections: p99 response time by minute",
     ]
-    flat, rising = (chart.draw(PictureStyle(width_px=None, height_px=220)).to_dict() for chart in section.charts)
+    flat, rising = (chart.draw(Style(width_px=None, height_px=220)).to_dict() for chart in section.charts)
     assert [len(one["layer"]) for one in (flat, rising)] == [2, 3], "only a drift has a line of its own"
     assert section.anchor in {section.anchor for section in describe(analysis).sections}

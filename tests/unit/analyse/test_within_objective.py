@@ -14,7 +14,7 @@ from plimsoll.guide.answer import answer_sentence, pool_sentence
 from plimsoll.guide.charts import peaks_chart, sustained_words
 from plimsoll.guide.figures import chart_spec
 from plimsoll.guide.headline import glance_table
-from plimsoll.guide.marks import PictureStyle
+from plimsoll.guide.marks import Style
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.level import Level, LevelKind
 from support.analyses import measured_analysis
@@ -107,7 +107,7 @@ def test_the_chart_the_table_and_the_pool_say_what_the_sentence_says() -> None:
     analysis = analyse("s", recordings, objective_ms_p99=12.0)
     (workload,) = analysis.workloads
     assert sustained_words(analysis, workload) == "throughput with p99 within 12.0 ms"
-    chart = peaks_chart(analysis, workload, PictureStyle(width_px=None, height_px=200))
+    chart = peaks_chart(analysis, workload, Style(width_px=None, height_px=200))
     assert chart is not None
     spec = json.dumps(chart_spec(chart))
     assert ('"figure": "200"' in spec, '"figure": "240"' in spec, '"figure": "480"' in spec) == (True, True, False)

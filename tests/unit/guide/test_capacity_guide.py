@@ -12,7 +12,7 @@ from plimsoll.guide.charts import capacities_chart
 from plimsoll.guide.content import describe
 from plimsoll.guide.figures import chart_spec
 from plimsoll.guide.html import render_html
-from plimsoll.guide.marks import PictureStyle
+from plimsoll.guide.marks import Style
 from plimsoll.guide.sources import sources_of
 from plimsoll.guide.trials import cell_strips
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
@@ -101,7 +101,7 @@ def test_every_run_and_every_capacity_leads_to_its_recording(analysis: Analysis)
 def test_the_first_screen_draws_a_bar_for_each_capacity_and_names_its_system(analysis: Analysis) -> None:
     first = render_html(analysis).split("Systems at a glance")[0]
     assert 'aria-label="Capacity of each system, read-write"' in first
-    chart = capacities_chart(analysis, analysis.workloads[0], PictureStyle(width_px=430, height_px=200))
+    chart = capacities_chart(analysis, analysis.workloads[0], Style(width_px=430, height_px=200))
     assert chart is not None
     rows = chart_spec(chart)["data"]["values"]
     assert [(row["system"], round(row["rate"])) for row in rows] == [("a", 1000), ("b", 1500)]
@@ -113,7 +113,7 @@ def test_limits_are_drawn_where_both_are_known(analysis: Analysis) -> None:
     capacities = [capacity.model_copy(update={"low": 900.0, "high": 1100.0}) for capacity in analysis.capacities]
     unconfirmed = capacities[1].model_copy(update={"capacity_tps": None})
     changed = analysis.model_copy(update={"capacities": (capacities[0], unconfirmed)})
-    chart = capacities_chart(changed, analysis.workloads[0], PictureStyle(width_px=430, height_px=200))
+    chart = capacities_chart(changed, analysis.workloads[0], Style(width_px=430, height_px=200))
     assert chart is not None
     rows = chart_spec(chart)["data"]["values"]
     assert [(row["from"], row["to"]) for row in rows] == [(900.0, 1100.0)] * 2

@@ -19,7 +19,7 @@ from plimsoll.guide.charts import (
     throughput_chart,
 )
 from plimsoll.guide.figures import InlineSvg, chart_spec, render_png, render_svg
-from plimsoll.guide.marks import LABEL_LENGTH, PAPER, SHARES_COUNT, Chart, PictureStyle, labels_fit, shorten, spread
+from plimsoll.guide.marks import LABEL_LENGTH, PAPER, SHARES_COUNT, Chart, Style, labels_fit, shorten, spread
 from plimsoll.guide.sources import Links
 from plimsoll.record.level import LevelKind
 from support.analyses import hostile_analysis, measured_analysis
@@ -27,12 +27,12 @@ from support.published import HP_LEVELS, imported_analysis, per_minute_analysis
 from support.stalled import stalled_analysis
 
 LINKS = Links(measured_analysis())
-PAGE_LOOK = PictureStyle(width_px=None, height_px=300, labelled=True)
-PAPER_LOOK = PictureStyle(width_px=700, height_px=300, palette=PAPER, labelled=True, legend=True)
+PAGE_LOOK = Style(width_px=None, height_px=300, labelled=True)
+PAPER_LOOK = Style(width_px=700, height_px=300, palette=PAPER, labelled=True, legend=True)
 
 
-def _throughput(analysis: Analysis, look: PictureStyle = PAGE_LOOK) -> Chart:
-    chart = throughput_chart(analysis, analysis.workloads[-1], LevelKind.CLOSED, look)
+def _throughput(analysis: Analysis, style: Style = PAGE_LOOK) -> Chart:
+    chart = throughput_chart(analysis, analysis.workloads[-1], LevelKind.CLOSED, style)
     assert chart is not None
     return chart
 

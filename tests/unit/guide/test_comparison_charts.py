@@ -7,15 +7,15 @@ from typing import Any
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.comparisons import COMPARED_MAX, comparison_charts
 from plimsoll.guide.figures import chart_spec
-from plimsoll.guide.marks import PictureStyle
+from plimsoll.guide.marks import Style
 from support.analyses import estimate, measured_analysis
 
-LOOK = PictureStyle(width_px=None, height_px=200, labelled=True)
+LOOK = Style(width_px=None, height_px=200, labelled=True)
 BAND, LINE, _, POINT, FIGURE = range(5)
 
 
-def charts(analysis: Analysis, look: PictureStyle = LOOK) -> list[tuple[str, dict[str, Any]]]:
-    return [(title, chart_spec(chart)) for title, chart in comparison_charts(analysis, analysis.workloads[1], look)]
+def charts(analysis: Analysis, style: Style = LOOK) -> list[tuple[str, dict[str, Any]]]:
+    return [(title, chart_spec(chart)) for title, chart in comparison_charts(analysis, analysis.workloads[1], style)]
 
 
 def rows(spec: dict[str, Any]) -> list[dict[str, Any]]:
@@ -70,9 +70,7 @@ def test_peaks_alone_are_grouped_by_what_they_are_compared_with() -> None:
     assert [title for title, _ in found] == ["Peaks against that of base", f"Peaks against that of {long}"]
     first = rows(found[0][1])[0]["row"][3:]
     assert (len(first), first[:8], first[-7:]) == (40, long[:8], long[-7:])
-    ((_, narrow), _) = charts(
-        compared((long, "base"), ("c", long), levels=0), PictureStyle(width_px=None, height_px=200)
-    )
+    ((_, narrow), _) = charts(compared((long, "base"), ("c", long), levels=0), Style(width_px=None, height_px=200))
     assert len(rows(narrow)[0]["row"]) == 3 + 18
 
 

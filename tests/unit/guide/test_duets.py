@@ -15,7 +15,7 @@ from plimsoll.guide.comparisons import CANNOT_SEE, duet_charts, duet_table, leve
 from plimsoll.guide.headline import first_screen
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.guide.marks import PictureStyle
+from plimsoll.guide.marks import Style
 from plimsoll.guide.words import difference_verdict
 from plimsoll.record.level import Level
 from unit.analyse.made import measured
@@ -96,7 +96,7 @@ def test_what_is_open_asks_for_rounds() -> None:
 
 
 def test_all_pairs_are_in_the_chart_and_the_chart_is_in_the_page(analysis: Analysis) -> None:
-    ((title, chart),) = duet_charts(analysis, PictureStyle(width_px=600, height_px=200))
+    ((title, chart),) = duet_charts(analysis, Style(width_px=600, height_px=200))
     assert title == "b against a, read-write, 4 connections"
     shown = str(chart.to_dict())
     assert all(f"'shown': '{change}'" in shown for change in ("+4.0 %", "+5.0 %", "+7.0 %", "+6.0 %", "+9.0 %"))

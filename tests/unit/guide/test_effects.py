@@ -17,7 +17,7 @@ from plimsoll.guide.content import describe
 from plimsoll.guide.effects import ADDITIVE_NOTE, effect_sentences, effects_section
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.guide.marks import PictureStyle
+from plimsoll.guide.marks import Style
 from plimsoll.guide.terminal import render_terminal
 from support.analyses import measured_analysis
 from support.matrices import matrix_analysis
@@ -173,7 +173,7 @@ def test_the_chart_has_a_point_for_each_effect(analysis: Analysis) -> None:
     section = effects_section(analysis)
     assert section is not None
     (chart,) = section.charts
-    drawn = json.dumps(chart.draw(PictureStyle(width_px=400, height_px=220)).to_dict())
+    drawn = json.dumps(chart.draw(Style(width_px=400, height_px=220)).to_dict())
     assert "threads 64 instead of 0" in drawn
     assert "scheduling fifo:10 instead of other" in drawn
 

@@ -30,13 +30,13 @@ from plimsoll.guide.content import describe
 from plimsoll.guide.headline import headline_findings
 from plimsoll.guide.level_tables import workload_tables
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.guide.marks import PictureStyle
+from plimsoll.guide.marks import Style
 from plimsoll.record.level import LevelKind
 from plimsoll.units import format_ms, format_number
 from unit.analyse.made import Made, measured
 
 LEVELS = (4, 16)
-LOOK = PictureStyle(width_px=None, height_px=200)
+LOOK = Style(width_px=None, height_px=200)
 
 
 def study(effect: float, seed: int = 3) -> list[Made]:

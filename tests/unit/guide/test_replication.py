@@ -12,7 +12,7 @@ from plimsoll.guide.answer import render_json
 from plimsoll.guide.content import describe
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.guide.marks import PictureStyle
+from plimsoll.guide.marks import Style
 from plimsoll.guide.replication import SHARED_WORDS, TOTALS_NOTE, replication_section
 from support.replicated import GROWING_S, Fleet, recording
 
@@ -75,7 +75,7 @@ def test_its_charts_are_valid(scaled: Analysis) -> None:
         "r1, read-write, 4 connections: lag",
     ]
     for chart in section.charts:
-        assert chart.draw(PictureStyle(width_px=400, height_px=200)).to_dict()
+        assert chart.draw(Style(width_px=400, height_px=200)).to_dict()
 
 
 def test_the_row_of_all_servers_adds_them_up(scaled: Analysis) -> None:

@@ -10,7 +10,7 @@ from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.figures import chart_spec
 from plimsoll.guide.html import render_html
-from plimsoll.guide.marks import PAPER, PictureStyle
+from plimsoll.guide.marks import PAPER, Style
 from plimsoll.guide.scalability import scalability_section
 from unit.analyse.made import measured
 
@@ -39,9 +39,7 @@ def analysis() -> Analysis:
 def specs(analysis: Analysis) -> list[dict[str, Any]]:
     section = scalability_section(analysis)
     assert section is not None
-    return [
-        chart_spec(chart.draw(PictureStyle(width_px=350, height_px=200, palette=PAPER))) for chart in section.charts
-    ]
+    return [chart_spec(chart.draw(Style(width_px=350, height_px=200, palette=PAPER))) for chart in section.charts]
 
 
 def layers(spec: dict[str, Any], kind: str) -> list[dict[str, Any]]:

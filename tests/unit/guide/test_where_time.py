@@ -16,7 +16,7 @@ from plimsoll.analyse.explain.where_model import (
 )
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Bounds, Estimate
-from plimsoll.guide.marks import PAPER, PictureStyle
+from plimsoll.guide.marks import PAPER, Style
 from plimsoll.guide.sections import Section
 from plimsoll.guide.sources import Links
 from plimsoll.guide.where_time import where_chart, where_section, where_sentence
@@ -64,7 +64,7 @@ def test_what_finds_no_room_has_a_column_and_a_note() -> None:
 
 def test_the_stack_is_as_high_as_the_response_time() -> None:
     made = analysis(3.0, 2.5)
-    chart = where_chart(made.where_time[0], 40.0, PictureStyle(width_px=400, height_px=200, palette=PAPER), Links(made))
+    chart = where_chart(made.where_time[0], 40.0, Style(width_px=400, height_px=200, palette=PAPER), Links(made))
     rows = chart.to_dict()["data"]["values"]
     assert sum(one["ms"] for one in rows) == made.where_time[0].levels[0].response_ms
     assert len({one["order"] for one in rows}) == len(WherePart)
@@ -77,7 +77,7 @@ def test_charts_of_a_workload_end_at_the_same_time() -> None:
     other = one.model_copy(update={"system": "other", "levels": (slower,)})
     found = where_section(made.model_copy(update={"where_time": (one, other)}))
     assert found is not None
-    drawn = (chart.draw(PictureStyle(width_px=400, height_px=200, palette=PAPER)).to_dict() for chart in found.charts)
+    drawn = (chart.draw(Style(width_px=400, height_px=200, palette=PAPER)).to_dict() for chart in found.charts)
     domains = [spec["encoding"]["y"]["scale"]["domain"] for spec in drawn]
     assert domains == [[0, 515.0], [0, 515.0]]
 
