@@ -9,7 +9,7 @@ use plimsoll_core::message::FailureClass;
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 
-use super::fault::blame;
+use super::fault::{blame, run};
 use super::table::{Slice, Style};
 
 /// What some rows are, in short.
@@ -76,28 +76,18 @@ impl Content {
 
 /// How many of the first rows of a chunk are there, as loading puts them there; `None` when there are others among them.
 ///
+/// All statements see the rows of one moment. Otherwise the last statement of an engine that was killed might take effect
+/// between them, and some would count its rows and others not.
+///
 /// # Errors
 /// Whatever the server said.
 pub fn leading_rows(connection: &mut Connection, chunk: Slice<'_>) -> Result<Option<u64>, WorkerFault> {
-    let found = at_one_moment(connection, |connection| Content::found(connection, chunk))?;
+    let doing = format!("sum up the rows of {}", chunk.table.name());
+    run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", &doing)?;
+    run(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT", &doing)?;
+    let found = Content::found(connection, chunk)?;
+    run(connection, "COMMIT", &doing)?;
     let last = (chunk.first + found.rows).saturating_sub(1).min(chunk.last);
     let is_ours = found == Content::wanted(Slice { last, ..chunk });
     Ok(is_ours.then_some(found.rows))
-}
-
-/// Has several statements see the rows of one moment: the last statement of an engine that was killed may take effect
-/// between them, and its rows would be there for some and not for others.
-fn at_one_moment<T>(
-    connection: &mut Connection,
-    look: impl FnOnce(&mut Connection) -> Result<T, WorkerFault>,
-) -> Result<T, WorkerFault> {
-    let say = |connection: &mut Connection, sql: &str| {
-        let reply = connection.query(sql);
-        reply.map_err(|error| blame(&error, "look at the rows of one moment"))
-    };
-    say(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
-    say(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
-    let seen = look(connection)?;
-    say(connection, "COMMIT")?;
-    Ok(seen)
 }

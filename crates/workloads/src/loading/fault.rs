@@ -3,11 +3,19 @@
 use plimsoll_core::message::FailureClass;
 use plimsoll_engine::WorkerFault;
 use plimsoll_session::worker_fault;
-use plimsoll_wire::WireError;
+use plimsoll_wire::{Connection, WireError};
 
 /// "Error writing file", "disk full", "error on write", "out of resources", "table is full", "temporary file write
 /// failure": what servers answer when a device is full.
 const DISK_FULL_CODES: [u16; 6] = [3, 1021, 1026, 1041, 1114, 1878];
+
+/// Runs a statement of whose reply nothing is needed.
+///
+/// # Errors
+/// As [`blame`] says it.
+pub fn run(connection: &mut Connection, sql: &str, doing: &str) -> Result<(), WorkerFault> {
+    connection.query(sql).map(|_| ()).map_err(|error| blame(&error, doing))
+}
 
 /// An error while `doing` something, with its cure.
 pub fn blame(error: &WireError, doing: &str) -> WorkerFault {

@@ -7,7 +7,7 @@ use plimsoll_core::message::FailureClass;
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 
-use super::fault::blame;
+use super::fault::{blame, run};
 use super::pool::LoaderPool;
 use super::table::{ForeignKey, Table};
 
@@ -166,8 +166,4 @@ fn others_refer(one: &Constraint) -> WorkerFault {
 /// As servers may compare names of tables.
 fn is_same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
-}
-
-fn run(connection: &mut Connection, sql: &str, doing: &str) -> Result<(), WorkerFault> {
-    connection.query(sql).map(|_| ()).map_err(|error| blame(&error, doing))
 }

@@ -15,7 +15,7 @@ use plimsoll_session::Reply;
 use plimsoll_wire::{Connection, WireError};
 
 use super::content::leading_rows;
-use super::fault::blame;
+use super::fault::{blame, run};
 use super::foreign_keys;
 use super::mark::State;
 use super::pool::{LoaderPool, Meter};
@@ -148,10 +148,6 @@ fn complete(connection: &mut Connection, table: &dyn Table) -> Result<(), Worker
         &format!("ALTER TABLE {quoted} COMMENT = '{}'", table.comment(State::Complete)),
         &format!("complete {name}"),
     )
-}
-
-fn run(connection: &mut Connection, sql: &str, doing: &str) -> Result<(), WorkerFault> {
-    connection.query(sql).map(|_| ()).map_err(|error| blame(&error, doing))
 }
 
 /// What became of the rows of one statement.
