@@ -36,6 +36,13 @@ class Counts:
     too_low: int = 0
     too_low_unmarked: int = 0
 
+    def add_figure(self, tps: float, true_tps: float, *, is_marked: bool) -> None:
+        """Counts the figure of one system; it is too low where the truth is over 10 % above it."""
+        is_low = tps * 1.10 < true_tps
+        self.marked += is_marked
+        self.too_low += is_low
+        self.too_low_unmarked += is_low and not is_marked
+
 
 def sides(found: Measured) -> list[Disturbance | None]:
     """What the trials of each system met, judged together as in a study."""
@@ -59,11 +66,8 @@ def studies(world: World, *, ratio: float = 1.0, connections: int = 4, seed: int
         counts.withheld += is_withheld
         counts.kept += is_named and not is_withheld
         counts.kept_large += is_named and not is_withheld and abs(np.log(comparison.ratio.value)) > np.log(UNLIKE_RATIO)
-        for own, side, true_tps in zip(found.tps, met, truth, strict=True):
-            is_low = own.mean() * 1.10 < true_tps
-            counts.marked += is_disturbed(side)
-            counts.too_low += is_low
-            counts.too_low_unmarked += is_low and not is_disturbed(side)
+        for tps, side, true_tps in zip(found.tps, met, truth, strict=True):
+            counts.add_figure(tps.mean(), true_tps, is_marked=is_disturbed(side))
     return counts
 
 
@@ -117,11 +121,8 @@ def duets(world: World, *, ratio: float = 1.0, connections: int = 4, rounds: int
         found = measure_duet(world, random, ratio=ratio, connections=connections, rounds=rounds)
         both = [machine_of_round(sides) for sides in zip(*found.machines, strict=True)]
         is_marked = is_disturbed(together(judged(both)))
-        for own, true_tps in zip(found.tps, truth, strict=True):
-            is_low = own.mean() * 1.10 < true_tps
-            counts.marked += is_marked
-            counts.too_low += is_low
-            counts.too_low_unmarked += is_low and not is_marked
+        for tps, true_tps in zip(found.tps, truth, strict=True):
+            counts.add_figure(tps.mean(), true_tps, is_marked=is_marked)
     return counts
 
 
@@ -136,6 +137,13 @@ def test_figures_of_a_duet_that_are_over_a_tenth_too_low_are_marked(name: str) -
     found = duets(WORLDS[name])
     assert found.too_low > STUDIES / 4
     assert found.too_low_unmarked <= found.too_low * 0.1
+
+
+def test_spells_that_last_through_most_of_a_duet_often_go_unseen() -> None:
+    """The price that docs/methods.md states."""
+    found = duets(WORLDS["long"])
+    assert found.too_low > STUDIES / 4
+    assert 0.4 <= found.too_low_unmarked / found.too_low <= 0.8
 
 
 def test_what_disturbs_all_rounds_of_a_duet_alike_is_not_seen() -> None:
