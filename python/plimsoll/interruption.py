@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN_S = 0.01
+"""An interruption that would be lost is tried again so soon."""
 
 Handler: TypeAlias = Callable[[int, FrameType | None], Any]
 

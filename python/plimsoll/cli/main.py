@@ -119,7 +119,7 @@ def help_page() -> typer.Typer:
     """What `plimsoll --help` shows: all commands, those with others below them last, as the library lists them."""
     made = command_line(only="")
     commands = [(panel, name, _at(place)) for panel, name, place in _places()]
-    for panel, name, command in sorted(commands, key=lambda command: isinstance(command[2], typer.Typer)):
+    for panel, name, command in sorted(commands, key=lambda entry: isinstance(entry[2], typer.Typer)):
         text = (
             solve_typer_info_help(TyperInfo(command)) if isinstance(command, typer.Typer) else inspect.getdoc(command)
         )
