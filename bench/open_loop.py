@@ -6,8 +6,7 @@ from bench.clients import Load
 from bench.ground import Ground
 from bench.options import Options, say
 from bench.rows import Goal, Row, Section
-from plimsoll.analyse.trial.histograms import merge_rows
-from plimsoll.analyse.trial.percentiles import percentile_ms
+from plimsoll.analyse.trial.histograms import merge_rows, percentile_ms
 from plimsoll.drive.protocol import Done, Interval
 from plimsoll.run.rows import IntervalRows
 from plimsoll.spec.clients import OpenArrivals, RateStep

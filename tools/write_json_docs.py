@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from write_guide_docs import documents, schema_text, section
 
-from plimsoll.analyse.answers.ab import AbAnswer
+from plimsoll.analyse.answers.answer import AbAnswer
 from plimsoll.analyse.answers.compare_model import CompareAnswer
 from plimsoll.analyse.answers.size_model import SizeAnswer
 from plimsoll.analyse.answers.trial_result import TrialResult

@@ -14,7 +14,7 @@ import pytest
 
 from plimsoll.analyse.study.cells import MeasuredCell
 from plimsoll.analyse.study.ratio_model import RatioVerdict
-from plimsoll.analyse.study.sequential_verdicts import judge_at_any_look
+from plimsoll.analyse.study.sequential import judge_at_any_look
 from plimsoll.record.level import REPETITIONS_MIN, Level
 from support.endure import in_endure
 from truth import test_duet

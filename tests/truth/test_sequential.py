@@ -1,7 +1,7 @@
 """Studies that stop when their answer is decided: how often they are wrong, and whether they keep their promises.
 
 Each made-up study goes through the functions that stop a real one (`sequential`) and that judge it for its guide
-(`sequential_verdicts`). The formula alone, which is quick, is held against more studies.
+(`sequential`). The formula alone, which is quick, is held against more studies.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from plimsoll.analyse.study.sequential import (
     decided_after,
     half_widths,
     interim,
+    judge_at_any_look,
+    judge_values,
     questions,
     values_of_cells,
 )
-from plimsoll.analyse.study.sequential_verdicts import judge_at_any_look, judge_values
 from plimsoll.record.level import REPETITIONS_MIN, Level
 from support.endure import in_endure
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from plimsoll.analyse.findings.repetitions import RESPONSE_OF_TURN_RATIO
 from plimsoll.analyse.study.duets import ResponseTimes, TurnEnds, begun_in, estimate, log_rates
-from plimsoll.analyse.trial.histograms import SparseHistogram, merge
-from plimsoll.analyse.trial.percentiles import percentile_ms
+from plimsoll.analyse.trial.histograms import SparseHistogram, merge, percentile_ms
 from plimsoll.record.histograms import bucket_of_ns
 from support.endure import in_endure
 

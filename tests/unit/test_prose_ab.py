@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.analyse.answers.ab import AbAnswer, AbComparison, AbSide
+from plimsoll.analyse.answers.answer import AbAnswer, AbComparison, AbSide
 from plimsoll.analyse.findings.finding_model import of_verdict
 from plimsoll.analyse.study.cell_model import Bounds, Estimate
 from plimsoll.analyse.study.ratio_model import RatioVerdict

@@ -7,7 +7,7 @@ a guide takes into account is what these tables hold: the measured window, recor
 complete. Everything else is left out, or named in a column when it was asked for.
 
 Response and service times of each trial as a flat table: one row for each trial, type, measure and quantile. Quantiles
-are of the merged histograms of a trial's measured window, as everywhere (`percentiles`). Those of different rows can
+are of the merged histograms of a trial's measured window, as everywhere (`histograms`). Those of different rows can
 be neither averaged nor added.
 
 Samples of host, processes and server as a flat table: one row for each trial, sample and metric. A sample speaks for
@@ -25,8 +25,7 @@ import polars as pl
 from plimsoll.analyse.model import Analysis, Difference
 from plimsoll.analyse.study.cell_model import Cell, Estimate
 from plimsoll.analyse.study.cells import level_of
-from plimsoll.analyse.trial.histograms import MEASURES, SparseHistogram
-from plimsoll.analyse.trial.percentiles import durations, statistics
+from plimsoll.analyse.trial.histograms import MEASURES, SparseHistogram, durations, statistics
 from plimsoll.analyse.trial.samples import LATE_S
 from plimsoll.analyse.trial.trial_summary import RecordingLike, TrialSummary
 from plimsoll.analyse.trial.window import inside

@@ -23,7 +23,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from plimsoll.analyse.answers.ab import AbAnswer, comparisons_of, sides_measured
+from plimsoll.analyse.answers.answer import AbAnswer, comparisons_of, sides_measured
 from plimsoll.analyse.findings.catalogue import severity_of
 from plimsoll.analyse.findings.doubts import Severity
 from plimsoll.analyse.model import Analysis

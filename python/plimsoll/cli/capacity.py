@@ -182,7 +182,7 @@ def _show(capacity_answer: CapacityAnswer, *, as_json: bool) -> None:
     from plimsoll.analyse.findings.finding_model import Grade
     from plimsoll.cli.streams import echo_fitted, show
     from plimsoll.guide.capacity import runs_table
-    from plimsoll.guide.terminal_table import show_table
+    from plimsoll.guide.terminal_blocks import show_table
     from plimsoll.guide.warnings import warning_line
     from plimsoll.prose.capacity import capacity_sentences
 

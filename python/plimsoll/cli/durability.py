@@ -199,7 +199,7 @@ def say(line: str) -> None:
 def _show(record: Document, page: TestPage, *, folder: Path | None, as_json: bool) -> None:
     from plimsoll.cli.streams import echo_fitted, show
     from plimsoll.guide.fault_tests import write_page
-    from plimsoll.guide.terminal_table import show_table
+    from plimsoll.guide.terminal_blocks import show_table
 
     if folder is not None:
         for path in write_page(page, record, folder):

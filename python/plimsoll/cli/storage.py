@@ -59,7 +59,7 @@ def storage(
     from plimsoll.cli.streams import show
     from plimsoll.errors import SpecError
     from plimsoll.guide.storage import storage_table
-    from plimsoll.guide.terminal_table import show_table
+    from plimsoll.guide.terminal_blocks import show_table
     from plimsoll.run.events import storage_measured
     from plimsoll.run.storage import measured
     from plimsoll.spec.fields import faults_of

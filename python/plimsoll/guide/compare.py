@@ -2,7 +2,7 @@
 
 The first sentence is the whole answer. It begins with what is not the same on both sides, and is not what is compared.
 Then it says what became of the rules, and the figures. The table has a row for each workload and level, and for each
-capacity. Deliberately not here: any calculation (`plimsoll.analyse`), and how tables are drawn (`terminal_table`).
+capacity. Deliberately not here: any calculation (`plimsoll.analyse`), and how tables are drawn (`terminal_blocks`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from plimsoll.analyse.study.cell_model import SpreadKind
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import UnlikeConditions
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
-from plimsoll.guide.terminal_table import show_table
+from plimsoll.guide.terminal_blocks import show_table
 from plimsoll.guide.words import clean, escape_markdown
 from plimsoll.prose.capacity import objective_words, slow_words
 from plimsoll.prose.phrases import vague_words

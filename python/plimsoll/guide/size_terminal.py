@@ -9,8 +9,7 @@ from plimsoll.analyse.answers.size_model import Fit, SizeAnswer, SystemFit
 from plimsoll.analyse.findings.finding_model import Grade
 from plimsoll.guide.size import answer_sentences, assumption_sentence, doubt_sentence, horizon_table, size_table
 from plimsoll.guide.size_reasons import reason_sentence
-from plimsoll.guide.terminal_blocks import section, sentence_blocks, table_blocks
-from plimsoll.guide.terminal_table import show_table
+from plimsoll.guide.terminal_blocks import section, sentence_blocks, show_table, table_blocks
 
 
 def size_terminal(answer: SizeAnswer) -> Group:

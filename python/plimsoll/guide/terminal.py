@@ -17,8 +17,7 @@ from plimsoll.guide.content import Content, describe
 from plimsoll.guide.headline import many_tables
 from plimsoll.guide.level_tables import instance_table, notpm_table, type_tables_of, workload_tables
 from plimsoll.guide.sections import Section
-from plimsoll.guide.terminal_blocks import hanging, heading, section, sentence_blocks, table_blocks
-from plimsoll.guide.terminal_table import show_table
+from plimsoll.guide.terminal_blocks import hanging, heading, section, sentence_blocks, show_table, table_blocks
 from plimsoll.guide.warnings import WarningPart
 from plimsoll.guide.words import clean
 from plimsoll.prose.phrases import group_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from plimsoll.analyse.answers.ab import AbAnswer, AbComparison, AbSide
+from plimsoll.analyse.answers.answer import AbAnswer, AbComparison, AbSide
 from plimsoll.analyse.findings.finding_model import Grade
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.ratio_model import RatioVerdict

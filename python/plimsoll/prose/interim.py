@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from plimsoll.analyse.findings.limits import unlike_figures
-from plimsoll.analyse.study.sequential_verdicts import estimate_of
+from plimsoll.analyse.study.sequential import estimate_of
 from plimsoll.prose.capacity import slow_words
 from plimsoll.prose.ratios import changes_span
 from plimsoll.units import format_duration, format_percent, format_rate

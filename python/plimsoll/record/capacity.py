@@ -1,7 +1,7 @@
 """`capacity.json`: the highest rate at which an objective held, and every run that decided it.
 
 One document for each search: a system under a workload in one repetition. Deliberately not here: how a run is judged
-(`plimsoll.analyse.study.violations`) and which one comes next (`plimsoll.plan.capacity`).
+(`plimsoll.analyse.study.trials`) and which one comes next (`plimsoll.plan.capacity`).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from plimsoll.analyse.trial.percentiles import durations
+from plimsoll.analyse.trial.histograms import durations
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.drive.engine import Driver
 from plimsoll.drive.plans import SimColumn, SimShape, sim_line

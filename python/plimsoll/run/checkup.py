@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from plimsoll.analyse.explain.durability import durability_of
-from plimsoll.analyse.explain.variable_names import redo_bytes
+from plimsoll.analyse.explain.variables import redo_bytes
 from plimsoll.analyse.findings import machine, servers
 from plimsoll.analyse.findings.doubts import Doubt
 from plimsoll.analyse.findings.machine import Demand, Moment, Readiness, ReadinessCheck

@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.analyse.study.capacities import knee_at
-from plimsoll.analyse.trial.histograms import NOTHING, SparseHistogram, merge
-from plimsoll.analyse.trial.percentiles import percentile_ms
+from plimsoll.analyse.trial.histograms import NOTHING, SparseHistogram, merge, percentile_ms
 from plimsoll.drive.merging import SharedInterval
 from plimsoll.drive.protocol import GroupInterval, Histogram, Interval, ReplicationInterval
 from plimsoll.record import frames

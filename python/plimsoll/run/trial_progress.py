@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from plimsoll.analyse.trial.percentiles import durations
+from plimsoll.analyse.trial.histograms import durations
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.analyse.trial.working_set import working_set
 from plimsoll.drive.protocol import Done, EngineWarning, Interval, Outage, Progress, Ready

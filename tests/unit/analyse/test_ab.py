@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from plimsoll.analyse.answers.ab import AbAnswer, comparisons_of
+from plimsoll.analyse.answers.answer import AbAnswer, comparisons_of
 from plimsoll.analyse.model import Difference
 from plimsoll.analyse.study.cell_model import Bounds, Estimate
 from plimsoll.analyse.study.ratio_model import RatioVerdict

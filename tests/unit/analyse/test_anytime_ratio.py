@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from plimsoll.analyse.study.sequential_verdicts import AnytimeRatio
+from plimsoll.analyse.study.sequential import AnytimeRatio
 
 RATIO = AnytimeRatio((0.10, 0.12, 0.08, 0.11, 0.09, 0.10))
 

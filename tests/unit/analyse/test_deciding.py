@@ -15,10 +15,10 @@ from plimsoll.analyse.study.sequential import (
     RepetitionValues,
     decided_after,
     interim,
+    judge_values,
     questions,
     values_of_cells,
 )
-from plimsoll.analyse.study.sequential_verdicts import judge_values
 from plimsoll.prose.interim import interim_lines
 from plimsoll.record.level import Level
 from unit.analyse.made import measured

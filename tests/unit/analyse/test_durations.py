@@ -6,8 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analyse.trial.histograms import merge, merge_rows
-from plimsoll.analyse.trial.percentiles import durations, durations_of_runs, percentile_ms
+from plimsoll.analyse.trial.histograms import durations, durations_of_runs, merge, merge_rows, percentile_ms
 from unit.analyse.made import histogram_table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.explain.variable_names import parsed_options, stated_options
+from plimsoll.analyse.explain.variables import parsed_options, stated_options
 from plimsoll.record.environment import InstanceFacts
 from plimsoll.spec.server_options import is_on, switch_spelling
 

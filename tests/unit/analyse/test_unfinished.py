@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.study.cell_model import Durations
-from plimsoll.analyse.trial.histograms import NOTHING, SparseHistogram, merge
-from plimsoll.analyse.trial.percentiles import durations, unfinished_count
+from plimsoll.analyse.trial.histograms import NOTHING, SparseHistogram, durations, merge, unfinished_count
 from support.told import answer_of, evidence_of
 from unit.analyse.made import bucket_of, measured
 

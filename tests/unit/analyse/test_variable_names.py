@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.explain.variable_names import GONE, MATERIAL, RENAMED
-from plimsoll.analyse.explain.variables import variable_differences
+from plimsoll.analyse.explain.variables import GONE, MATERIAL, RENAMED, variable_differences
 from plimsoll.analyse.model import SystemSummary, VariableReason
 from plimsoll.record.environment import Environment, InstanceFacts
 

@@ -16,7 +16,7 @@ from plimsoll.guide.size import answer_sentences
 from plimsoll.guide.size_terminal import size_terminal
 from plimsoll.guide.tables import Column, Entry, Table
 from plimsoll.guide.terminal import render_terminal
-from plimsoll.guide.terminal_table import show_table
+from plimsoll.guide.terminal_blocks import show_table
 from support.analyses import hostile_analysis, measured_analysis
 from support.published import imported_analysis, per_minute_analysis
 

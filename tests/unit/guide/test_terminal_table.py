@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from plimsoll.guide.tables import SINGLE_RUNS, SINGLE_RUNS_NOTE, Column, Entry, Table
-from plimsoll.guide.terminal_table import show_table
+from plimsoll.guide.terminal_blocks import show_table
 from plimsoll.prose.phrases import VAGUE_MARKS
 
 VAGUE = "not known within a factor of 3: repetitions differ too much"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plimsoll.analyse.trial.histograms import merge_rows
-from plimsoll.analyse.trial.percentiles import durations
+from plimsoll.analyse.trial.histograms import durations, merge_rows
 from plimsoll.drive.merging import merge_intervals
 from plimsoll.drive.protocol import Interval, ReplicationInterval
 from plimsoll.run.rows import IntervalRows, response_ms_p99

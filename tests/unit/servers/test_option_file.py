@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.analyse.explain.variable_names import parsed_options
+from plimsoll.analyse.explain.variables import parsed_options
 from plimsoll.errors import SpecError
 from plimsoll.servers.option_file import (
     GIB,

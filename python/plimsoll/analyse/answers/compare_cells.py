@@ -1,7 +1,7 @@
 """One workload and level of both sides of a comparison: figures, their ratio with its spread, conditions.
 
 What a ratio rests on: where repetitions went on until an answer was decided, the confidence sequence of
-`sequential_verdicts`; in a duet the pairs of turns (`duets`); else repetitions, paired within one study and
+`sequential`; in a duet the pairs of turns (`duets`); else repetitions, paired within one study and
 independent otherwise; with one run of each the seconds within the runs. Between two studies that were measured one
 after the other, how far sessions lie apart comes on top (`compare_sides`).
 
@@ -25,8 +25,7 @@ from plimsoll.analyse.study.cells import measured_cells
 from plimsoll.analyse.study.comparison import NO_SPREAD, LogRatio, repetition_ratio, welch
 from plimsoll.analyse.study.conditions import met_by, together, unlike
 from plimsoll.analyse.study.duets import compare_turns, mean_of_rounds
-from plimsoll.analyse.study.sequential import log_ratios
-from plimsoll.analyse.study.sequential_verdicts import AnytimeRatio
+from plimsoll.analyse.study.sequential import AnytimeRatio, log_ratios
 from plimsoll.analyse.study.throughput import cell_figure
 from plimsoll.analyse.trial.condition_model import Disturbance, UnlikeConditions
 from plimsoll.analyse.trial.trial_summary import TrialSummary, p99_ms

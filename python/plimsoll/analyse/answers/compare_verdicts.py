@@ -13,7 +13,7 @@ one-sided. "Worse by the limit or more": where that is rejected in every place, 
 so none needs a correction (intersection-union test, Berger 1982): a version that is worse by the limit or more in any
 place passes in at most 5 % of comparisons. In between the rule is undecided.
 
-Assumptions: those of `comparison`, or of `sequential_verdicts` where repetitions went on until an answer was decided;
+Assumptions: those of `comparison`, or of `sequential` where repetitions went on until an answer was decided;
 Holm's procedure holds there too, since all tests are made at one look. Intervals within single runs are used where
 there is nothing else; repetitions may differ more, and the error rates are then higher than stated.
 """
@@ -31,8 +31,7 @@ from plimsoll.analyse.answers.compare_sides import Design
 from plimsoll.analyse.study.cell_model import Estimate, SpreadKind
 from plimsoll.analyse.study.comparison import ALPHA, LogRatio, judge
 from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
-from plimsoll.analyse.study.sequential import AnytimeInterval, half_widths
-from plimsoll.analyse.study.sequential_verdicts import AnytimeRatio, judge_interval, judge_values
+from plimsoll.analyse.study.sequential import AnytimeInterval, AnytimeRatio, half_widths, judge_interval, judge_values
 from plimsoll.analyse.trial.condition_model import UnlikeConditions
 from plimsoll.stats.significance import holm
 

@@ -10,7 +10,7 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from plimsoll.analyse.study.cell_model import Durations, ErrorTotal, TypeTotal
 from plimsoll.analyse.trial.drivers import DriverFigures
-from plimsoll.analyse.trial.percentiles import durations
+from plimsoll.analyse.trial.histograms import durations
 from plimsoll.analyse.trial.tpcc import is_tpcc, totals_of, tpcc_deviations, tpcc_figures
 from plimsoll.analyse.trial.tpcc_clauses import Deviation, TpccFigures
 from plimsoll.analyse.trial.trial_summary import TrialSummary

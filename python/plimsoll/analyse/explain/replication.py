@@ -65,9 +65,8 @@ from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.study.curves import LevelKey, compare_peaks, highest
 from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.analyse.study.ratios import ratio_of
-from plimsoll.analyse.trial.histograms import merge
+from plimsoll.analyse.trial.histograms import durations, merge
 from plimsoll.analyse.trial.instances import REPLICA, SOURCE, replicas_of, sources_of
-from plimsoll.analyse.trial.percentiles import durations
 from plimsoll.analyse.trial.replicas import ServerTrial, growing
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment, InstanceFacts

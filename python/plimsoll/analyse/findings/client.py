@@ -80,7 +80,7 @@ class ClientLate(Observation, kind=CLIENT_SATURATED, seen="client-late"):
 
 def check_dispatch(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """Whether the client sent transactions late; several drivers are looked at one by one."""
-    from plimsoll.analyse.trial.percentiles import percentile_ms
+    from plimsoll.analyse.trial.histograms import percentile_ms
 
     late = trial_summary.histograms.get("dispatch_delay")
     response = trial_summary.histograms.get("response")

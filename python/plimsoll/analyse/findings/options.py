@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from plimsoll.analyse.explain.variable_names import stated_options
+from plimsoll.analyse.explain.variables import stated_options
 from plimsoll.analyse.findings.doubts import Doubt, Observation, Voids, WarningKind, place_of
 from plimsoll.record.environment import InstanceFacts
 from plimsoll.spec.server_options import OFF, ON

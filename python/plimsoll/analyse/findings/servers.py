@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from plimsoll.analyse.explain.durability import durability_of
 from plimsoll.analyse.explain.equivalence_model import DurabilityKind
-from plimsoll.analyse.explain.variable_names import redo_bytes
+from plimsoll.analyse.explain.variables import redo_bytes
 from plimsoll.analyse.findings import machine
 from plimsoll.analyse.findings.doubts import Doubt, Observation, Voids, WarningKind, place_of
 from plimsoll.analyse.findings.machine import Demand, Readiness, ReadinessCheck

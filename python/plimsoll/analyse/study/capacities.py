@@ -50,8 +50,7 @@ from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Bounds, Estimate, Sp
 from plimsoll.analyse.study.comparison import ALPHA, LogRatio, compare_repetitions, repetition_ratio
 from plimsoll.analyse.study.conditions import UNLIKE_RATIO, is_disturbed, judged, together
 from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
-from plimsoll.analyse.study.sequential import anytime_interval
-from plimsoll.analyse.study.sequential_verdicts import verdict_of
+from plimsoll.analyse.study.sequential import anytime_interval, verdict_of
 from plimsoll.analyse.study.throughput import log_bounds, next_at_least
 from plimsoll.analyse.study.violations import (
     LEAST_VARIANCE,
@@ -63,8 +62,7 @@ from plimsoll.analyse.study.violations import (
     with_waiting,
 )
 from plimsoll.analyse.trial.condition_model import Disturbance, UnlikeConditions
-from plimsoll.analyse.trial.histograms import SparseHistogram, duration_rows, merge_window
-from plimsoll.analyse.trial.percentiles import durations
+from plimsoll.analyse.trial.histograms import SparseHistogram, duration_rows, durations, merge_window
 from plimsoll.analyse.trial.replicas import lags_of
 from plimsoll.analyse.trial.samples import MachineSeconds, machine_seconds, samples_of
 from plimsoll.analyse.trial.trial_summary import RecordingLike

@@ -263,7 +263,7 @@ class Cell(Document):
         failed_count: Transactions that ended in an error.
         dropped_count: Transactions that were due and never started.
         retries_count: Times that a transaction was begun again after an error.
-        unfinished_count: Transactions that were due before the end of a window and never ended, see `percentiles`.
+        unfinished_count: Transactions that were due before the end of a window and never ended.
         stalled_ratio: Share of the measured windows in which nothing, or nearly nothing, completed, 0..1; mean of the
             trials.
         types: Each type of transaction, the most frequent first; empty for published figures.

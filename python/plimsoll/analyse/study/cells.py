@@ -42,8 +42,8 @@ from plimsoll.analyse.study.cell_model import Cell, CpuShares, Durations, Estima
 from plimsoll.analyse.study.points import ALLOWED_FAILED_RATIO
 from plimsoll.analyse.study.ratios import blocks_of
 from plimsoll.analyse.study.throughput import MeanThroughput, Repeated, mean_throughputs
+from plimsoll.analyse.trial.histograms import Run, durations_of_runs
 from plimsoll.analyse.trial.instances import mean_tps, sources_of
-from plimsoll.analyse.trial.percentiles import Run, durations_of_runs
 from plimsoll.analyse.trial.replicas import growing
 from plimsoll.analyse.trial.tpcc import totals_of, tpcc_figures
 from plimsoll.analyse.trial.trial_summary import TrialSummary, left_ratio

@@ -35,8 +35,7 @@ from plimsoll.analyse.study.duets import by_rounds_alone, compare_turns
 from plimsoll.analyse.study.factors import PER_INSTANCE, FactorComparison, Factors, compare_factors, factors_of
 from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
 from plimsoll.analyse.study.ratios import compared_blocks, log_ratio, ratio_of
-from plimsoll.analyse.study.sequential import SYSTEMS_FOR_ALL_PAIRS, system_pairs
-from plimsoll.analyse.study.sequential_verdicts import judge_at_any_look
+from plimsoll.analyse.study.sequential import SYSTEMS_FOR_ALL_PAIRS, judge_at_any_look, system_pairs
 from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.record.level import Level
 
@@ -88,7 +87,7 @@ def differences(
         cells: Of all workloads.
         systems: In the order in which they are compared.
         equal_within: Share within which two systems count as equal.
-        at_any_look: Whether the study went on until its answer was decided (`sequential_verdicts`).
+        at_any_look: Whether the study went on until its answer was decided (`sequential`).
         asked_count: How many questions such a study asks, those included of which nothing was measured yet: it shares
             its 5 % among all of them.
         met: How slow machines were, by trial: of two sides that met unlike conditions neither is called faster.

@@ -58,8 +58,7 @@ from plimsoll.analyse.study.cells import MeasuredCell
 from plimsoll.analyse.study.comparison import LogRatio
 from plimsoll.analyse.study.curve_model import Duet, DuetBasis, DuetRound
 from plimsoll.analyse.study.throughput import log_bounds
-from plimsoll.analyse.trial.histograms import SparseHistogram
-from plimsoll.analyse.trial.percentiles import percentile_ms
+from plimsoll.analyse.trial.histograms import SparseHistogram, percentile_ms
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.histograms import BUCKET_COUNT, bucket_middle_ns
 from plimsoll.stats.variance import MeanVariance, Series

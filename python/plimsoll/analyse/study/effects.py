@@ -47,7 +47,7 @@ from plimsoll.analyse.study.comparison import NO_SPREAD, LogRatio, judge, welch
 from plimsoll.analyse.study.conditions import UNLIKE_RATIO, of_trials
 from plimsoll.analyse.study.curve_model import EffectAtLevel, EffectMeasure, Effects, FactorEffect, Interaction
 from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
-from plimsoll.analyse.study.sequential_verdicts import estimate_at_any_look, judge_values
+from plimsoll.analyse.study.sequential import estimate_at_any_look, judge_values
 from plimsoll.analyse.study.violations import LEAST_VARIANCE
 from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.record.level import Level

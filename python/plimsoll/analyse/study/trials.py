@@ -11,7 +11,7 @@ from statistics import median
 
 from plimsoll.analyse.study.cells import MeasuredCell
 from plimsoll.analyse.study.curve_model import Curve
-from plimsoll.analyse.trial.percentiles import percentile_ms
+from plimsoll.analyse.trial.histograms import percentile_ms
 from plimsoll.analyse.trial.series import Steps
 from plimsoll.analyse.trial.trial_model import DataSummary, LongTrial, MeasuredTrial, TrialOutage
 from plimsoll.analyse.trial.trial_summary import TrialSummary

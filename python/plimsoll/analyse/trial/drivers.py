@@ -28,8 +28,7 @@ from plimsoll.analyse.findings.client import (
     DriverWaited,
 )
 from plimsoll.analyse.findings.doubts import Doubt, place_of
-from plimsoll.analyse.trial.histograms import SparseHistogram, duration_rows, merge_window
-from plimsoll.analyse.trial.percentiles import percentile_ms
+from plimsoll.analyse.trial.histograms import SparseHistogram, duration_rows, merge_window, percentile_ms
 from plimsoll.analyse.trial.processors import shares_processors
 from plimsoll.analyse.trial.samples import Samples
 from plimsoll.analyse.trial.window import WindowCounts, inside

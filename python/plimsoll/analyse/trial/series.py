@@ -3,7 +3,7 @@
 One trial second by second, for charts: throughput, and the 99th percentile of response time of what ended then. A
 point is one interval, or several in a study with so many trials that all their seconds would make its guide too large
 to open. The percentile of a point comes from the merged histograms of its intervals, by nearest rank, as in
-`percentiles`: percentiles of single intervals are never joined. What was in flight is no part of it: here a stall
+`histograms`: percentiles of single intervals are never joined. What was in flight is no part of it: here a stall
 shows in the throughput, and in the percentile of the point in which it ended.
 
 Whether throughput and the 99th percentile of response time drifted over a long window, for one trial alone. Steps are

@@ -35,12 +35,13 @@ from plimsoll.analyse.trial.histograms import (
     DurationRows,
     SparseHistogram,
     duration_rows,
+    durations,
     merge_measure,
     merge_rows,
     merge_window,
+    unfinished_count,
 )
 from plimsoll.analyse.trial.instances import instances_tps, with_roles
-from plimsoll.analyse.trial.percentiles import durations, unfinished_count
 from plimsoll.analyse.trial.processors import (
     other_ratio,
     processor_shares,
@@ -136,7 +137,7 @@ class TrialSummary:
         client_waits_s_per_s: How long the load engine's threads, all together, waited for a processor in each second.
         drivers: Each of several that shared the load; empty where one engine drove it.
         overloads: When more was wanted than could be done, in the whole trial; only load at a rate has them.
-        unfinished_count: Transactions of the window that never ended, see `percentiles`; None where that is not known.
+        unfinished_count: Transactions of the window that never ended, see `histograms`; None where that is not known.
         quiet: When nothing completed.
         resources: What was used and waited for in each second.
         machine: What the servers' machine did in each second; None where the recording does not say.

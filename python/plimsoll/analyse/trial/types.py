@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from plimsoll.analyse.study.cell_model import ErrorTotal, TypeTotal
-from plimsoll.analyse.trial.histograms import DurationRows, SparseHistogram, merge_measure
-from plimsoll.analyse.trial.percentiles import durations_of_runs
+from plimsoll.analyse.trial.histograms import DurationRows, SparseHistogram, durations_of_runs, merge_measure
 from plimsoll.analyse.trial.window import inside, rows_where
 from plimsoll.record.model import ReportedResult, Window
 
