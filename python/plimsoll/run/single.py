@@ -13,7 +13,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
@@ -22,7 +22,7 @@ from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.drive.engine import LocalDriver, TrialRun
 from plimsoll.drive.executable import engine_version
 from plimsoll.drive.plans import GroupServers, sources, trial_line
-from plimsoll.drive.protocol import Done, EngineWarning, Interval, Progress
+from plimsoll.drive.protocol import Interval, Progress
 from plimsoll.errors import (
     InvalidTrialError,
     NothingCompletedError,
@@ -42,12 +42,13 @@ from plimsoll.record.partial import PartialRecording, recover
 from plimsoll.record.store import read_study, refuse_newer_study
 from plimsoll.run.folder import HeldFolder, refuse_for_recordings
 from plimsoll.run.instance import Instance, load_servers, located
+from plimsoll.run.load import Watching, follow, launched
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.session import Session, read_history, server_start_id
 from plimsoll.run.spool import Spool, measured_until_the_end
-from plimsoll.run.survey import Surveyor, driven_from, driver_of, known_limit_tps, to_be_driven
+from plimsoll.run.survey import Surveyor, driver_of, known_limit_tps, to_be_driven
 from plimsoll.run.system_data import DataKeeper
-from plimsoll.run.trial_progress import INTERVAL_S, TrialProgress, outcome_of, warning_of, workload_record
+from plimsoll.run.trial_progress import INTERVAL_S, TrialProgress, outcome_of, workload_record
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.servers.control import connect
 from plimsoll.servers.facts import host_facts
@@ -58,9 +59,6 @@ from plimsoll.spec.replicas import Reads, reads_words
 from plimsoll.spec.target import Target
 from plimsoll.spec.workloads import Workload
 from plimsoll.units import format_duration
-
-Watching = Callable[[int | None], AbstractContextManager[None]]
-"""Watches for the time of the load, with the engine's process on this machine, if there is one."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -167,9 +165,7 @@ class _Drive:
         self._began_unix_s = 0.0
         self._is_ended = False
 
-    def through(
-        self, watched: Callable[[int | None], AbstractContextManager[None]], unseen: Sequence[str] = ()
-    ) -> None:
+    def through(self, watched: Watching, unseen: Sequence[str] = ()) -> None:
         """Runs it to its end, or until somebody ends it."""
         run, progressing = self._run, self._progressing
         plan = trial_line(
@@ -182,29 +178,12 @@ class _Drive:
             clients=run.clients,
             look_first=run.look_first,
         )
-        with driver_of(run.drivers) as driver, driver.launch_trial(plan) as engine:
-            progressing.ready = engine.ready(lambda warning: progressing.warnings.append(warning_of(warning)))
-            self._spool.driver = driven_from(engine)
-            with watched(engine.local_pid):
-                try:
-                    self._follow(engine)
-                finally:
-                    progressing.drivers = engine.drivers
+        with driver_of(run.drivers) as driver, launched(driver, plan, progressing, self._spool, watched) as engine:
+            self._began_unix_s = engine.start()
+            with ending(engine) as asked:
+                follow(engine, progressing, self._take)
+            self._is_ended = asked.is_asked
         progressing.warnings += [unwatched(fault) for fault in (*unseen, *self._spool.watch.faults)]
-
-    def _follow(self, engine: TrialRun) -> None:
-        """Lets the load begin, and takes in what is said of it until its end."""
-        self._began_unix_s = engine.start()
-        with ending(engine) as asked:
-            for message in engine.messages():
-                match message:
-                    case Interval():
-                        self._take(message)
-                    case EngineWarning():
-                        self._progressing.warnings.append(warning_of(message))
-                    case Done():
-                        self._progressing.done = message
-        self._is_ended = asked.is_asked
 
     def _take(self, interval: Interval) -> None:
         self._spool.add(interval, began_unix_s=self._began_unix_s)
