@@ -132,21 +132,38 @@ def names_in(tree: ast.AST) -> Iterator[str]:
                 yield node.attr
 
 
-def test_local_names_say_what_they_hold() -> None:
+IN_DOCUMENTS = {"found"}
+"""Fields of what is printed as JSON: names that others read."""
+
+
+def test_names_say_what_they_hold() -> None:
     """These say of anything that there is one, or that somebody came by it."""
     empty = {"one", "found", "said", "told", "own"}
-    faults = {
-        f"{shown(path)}:{node.lineno}: {name}"
+    faults = [
+        f"{shown(path)}:{line}: {name}"
         for path in PYTHON
         if path.is_relative_to(ROOT / "python")
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(function, ast.FunctionDef)
-        for node in ast.walk(function)
-        if isinstance(node, ast.arg | ast.Name | ast.MatchAs)
-        for name in (node.arg if isinstance(node, ast.arg) else node.id if isinstance(node, ast.Name) else node.name,)
-        if name in empty and not isinstance(getattr(node, "ctx", None), ast.Load)
-    }
+        for line, name in bound_names(ast.parse(path.read_text(encoding="utf-8")))
+        if name.removeprefix("_") in empty
+    ]
     assert not faults, "name what it is:\n" + "\n".join(sorted(faults))
+
+
+def bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Names of functions, and what they and classes bind, attributes of objects included."""
+    for definition in ast.walk(tree):
+        if isinstance(definition, ast.ClassDef):
+            fields = [statement.target for statement in definition.body if isinstance(statement, ast.AnnAssign)]
+            names = {field.id: field.lineno for field in fields if isinstance(field, ast.Name)}
+            yield from ((line, name) for name, line in names.items() if name not in IN_DOCUMENTS)
+        elif isinstance(definition, ast.FunctionDef):
+            yield definition.lineno, definition.name
+            for node in ast.walk(definition):
+                match node:
+                    case ast.arg(arg=name) | ast.MatchAs(name=str(name)):
+                        yield node.lineno, name
+                    case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                        yield node.lineno, name
 
 
 def test_latency_is_no_name() -> None:

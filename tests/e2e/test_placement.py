@@ -55,15 +55,15 @@ def test_a_real_time_class_and_its_priority(start_server: StartServer) -> None:
 
 
 def cpu_limit(one: Hierarchy) -> str:
-    return (one.own / ("cpu.cfs_quota_us" if one.version == 1 else "cpu.max")).read_text().split()[0]
+    return (one.current / ("cpu.cfs_quota_us" if one.version == 1 else "cpu.max")).read_text().split()[0]
 
 
 def memory_limit(one: Hierarchy) -> str:
-    return (one.own / ("memory.limit_in_bytes" if one.version == 1 else "memory.max")).read_text().strip()
+    return (one.current / ("memory.limit_in_bytes" if one.version == 1 else "memory.max")).read_text().strip()
 
 
 def io_limit(one: Hierarchy, device: str) -> str:
     if one.version == 1:
-        return (one.own / "blkio.throttle.read_bps_device").read_text().split()[1]
-    line = next(line for line in (one.own / "io.max").read_text().splitlines() if line.startswith(f"{device} "))
+        return (one.current / "blkio.throttle.read_bps_device").read_text().split()[1]
+    line = next(line for line in (one.current / "io.max").read_text().splitlines() if line.startswith(f"{device} "))
     return dict(pair.split("=") for pair in line.split()[1:])["rbps"]

@@ -46,9 +46,8 @@ def nices(pid: int) -> set[int]:
 
 def own_groups(pid: int) -> list[Path]:
     """Control groups of a process that Plimsoll made."""
-    return sorted(
-        {hierarchy.own for hierarchy in hierarchies(pid=pid).values() if hierarchy.own.parent.name == "plimsoll"}
-    )
+    groups = {hierarchy.current for hierarchy in hierarchies(pid=pid).values()}
+    return sorted(group for group in groups if group.parent.name == "plimsoll")
 
 
 def cpu_s(pid: int) -> float:

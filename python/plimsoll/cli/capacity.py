@@ -141,7 +141,7 @@ def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSett
     with searching() as display:
         from plimsoll.run.capacity_target import TargetSearch
 
-        search = TargetSearch(run, kept, settings, display.told)
+        search = TargetSearch(run, kept, settings, display.listeners)
         try:
             search.run()
             is_cut = False

@@ -162,7 +162,7 @@ class SearchDisplay:
     """Lines for a person; the seconds of a run only on a terminal, in one line that is written over."""
 
     def __init__(self, listeners: SearchListeners) -> None:
-        self.told = listeners
+        self.listeners = listeners
 
     def ends(self, text: str) -> None:
         """Says why it ended before its end, in the place of the seconds of a run."""

@@ -203,7 +203,7 @@ def skipped_lines(unread: Sequence[UnreadLines], refused: Sequence[SkippedLog]) 
     yield from lines[:FAULTS_SHOWN_MAX]
     if count > FAULTS_SHOWN_MAX:
         yield f"… and {count - FAULTS_SHOWN_MAX} more like these"
-    yield from (skipped_log.told for skipped_log in refused[:FAULTS_SHOWN_MAX])
+    yield from (skipped_log.sentence for skipped_log in refused[:FAULTS_SHOWN_MAX])
     if count:
         yield f"{many(count, 'line')} could not be read and {'was' if count == 1 else 'were'} skipped"
     if refused:

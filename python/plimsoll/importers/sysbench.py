@@ -86,7 +86,7 @@ def import_sysbench(
     places = place_runs(usable, placing, lambda _: workload, faults)
     unread = [line for _, log in logs for line in log.unread.lines]
     if not usable:
-        raise_faults([*(skipped_log.told for skipped_log in refused), *unread] or ["no log was given"])
+        raise_faults([*(skipped_log.sentence for skipped_log in refused), *unread] or ["no log was given"])
     trials = with_doubts(
         places,
         [

@@ -83,7 +83,7 @@ def import_tpcc(
     if not usable and not of_sysbench.trials:
         raise_faults(
             [
-                *(skipped_log.told for skipped_log in refused),
+                *(skipped_log.sentence for skipped_log in refused),
                 *(line for log_unread in unread for line in log_unread.lines),
             ]
             or ["no log was given"]

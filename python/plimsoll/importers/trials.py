@@ -142,7 +142,7 @@ class SkippedLog(Document):
         return self.log if self.line is None else f"{self.log}: line {self.line}"
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """For the person who imports it."""
         return f"{self.name}: {self.reason}"
 

@@ -98,7 +98,7 @@ def item_relations(
     places = {place for transaction in finder.seen for place in transaction if place.slot != MEMBER}
     for place in sorted(places - set(known)):
         finder.look_at(place)
-    return finder.found()
+    return finder.item_relations()
 
 
 @dataclass(slots=True)
@@ -151,7 +151,7 @@ class _Finder:
         elif place not in self.assumed:
             self.heads[place] = sequences
 
-    def found(self) -> ItemRelations:
+    def item_relations(self) -> ItemRelations:
         """The lists whose items are taken, or that are lists for themselves; and what runs as often."""
         followed = {relation.of for relation in self.relations.values() if relation.kind == "item"}
         followed |= {often_same.of for often_same in self.often.values()}

@@ -405,7 +405,7 @@ def placed(structure: Structure, sequence: Sequence[int]) -> list[Placed] | None
     """The places of a transaction's statements; None where it has another structure."""
     walk = _Walk(structure, sequence)
     end = walk.span(0, len(structure.templates), structure.loops, (), 0)
-    return walk.found if end == len(sequence) else None
+    return walk.placed if end == len(sequence) else None
 
 
 @dataclass(slots=True)
@@ -414,7 +414,7 @@ class _Walk:
 
     structure: Structure
     sequence: Sequence[int]
-    found: list[Placed] = field(default_factory=list)
+    placed: list[Placed] = field(default_factory=list)
 
     def span(self, place: int, end: int, loops: tuple[Loop, ...], rounds: tuple[int, ...], index: int) -> int | None:
         """Places `place` to `end`; the index in the transaction behind them, None where they do not fit."""
@@ -428,7 +428,7 @@ class _Walk:
                 continue
             if index >= len(self.sequence) or self.sequence[index] != self.structure.templates[place]:
                 return None
-            self.found.append(Placed(place, rounds, index))
+            self.placed.append(Placed(place, rounds, index))
             place, index = place + 1, index + 1
         return index
 
@@ -436,10 +436,10 @@ class _Walk:
         """As many rounds of a loop as there are, at least one."""
         within, times = tuple(inner for inner in loops if loop.holds(inner)), 0
         while True:
-            mark = len(self.found)
+            mark = len(self.placed)
             after = self.span(loop.begin, loop.end, within, (*rounds, times), index)
             if after is None:
-                del self.found[mark:]
+                del self.placed[mark:]
                 return index if times else None
             times, index = times + 1, after
 

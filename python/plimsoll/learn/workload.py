@@ -77,7 +77,7 @@ def learned_transaction(
             )
             for loop in structure.loops
         ),
-        lists=tuple(writer.lists.told),
+        lists=tuple(writer.lists.profiles),
         statement=tuple(statement_profile for _, statement_profile in statements),
     )
     if not run:
@@ -134,7 +134,7 @@ class StatementWriter:
     _named: dict[Place, str] = field(default_factory=dict)
     _keeps: dict[int, dict[str, str]] = field(default_factory=dict)
     _values: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _told_values: list[ValueProfile] = field(default_factory=list)
+    _value_profiles: list[ValueProfile] = field(default_factory=list)
     _new_keys: NewKeys = field(init=False)
 
     def __post_init__(self) -> None:
@@ -146,7 +146,7 @@ class StatementWriter:
         learned_statement = self.learned.statements[place]
         if learned_statement is None:
             return None, StatementProfile(text="", left_out=self.learned.left_out[place])
-        self._values, self._told_values = {}, []
+        self._values, self._value_profiles = {}, []
         by = self._member(place, learned_statement)
         written: dict[int, Written] = {}
         row: list[tuple[str, Written]] | None = None
@@ -176,7 +176,7 @@ class StatementWriter:
         profile = StatementProfile(
             text=texts[0],
             members_count=len(texts),
-            values=tuple(self._told_values),
+            values=tuple(self._value_profiles),
             counts=dict(sorted(counts.items())),
         )
         return entry, profile
@@ -188,7 +188,7 @@ class StatementWriter:
         key = Place(place, MEMBER)
         relation = self.learned.relations.get(key)
         if relation is not None and relation.kind == "same" and relation.of in self._named:
-            self._told_values.append(
+            self._value_profiles.append(
                 ValueProfile(name=self._named[relation.of], kind="member", same_as=self._named[relation.of])
             )
             return self._named[relation.of]
@@ -273,10 +273,10 @@ class StatementWriter:
                 self._values[name] = {"sum_of": value_name, "add": row.add}
                 value_name = name
             self._named[key] = value_name
-            profile = self._told(
+            profile = self._profile_of(
                 value_name, "key", column, read_from=row.statement + 1, add=row.add, assumed="row-read"
             )
-            self._told_values.append(profile)
+            self._value_profiles.append(profile)
             return value_name
         source = self.sources.drawn(self.learned.values(key), column, use, is_new_key=is_new)
         return self._draw(key, name, source, column, None if is_new else self.learned.often.get(key))
@@ -291,18 +291,20 @@ class StatementWriter:
         """The name of a value that follows from another; None where that one is not written."""
         if relation.kind == "row":
             self._values[name] = {"row_number": True}
-            self._told_values.append(self._told(name, "number", column, holds=relation.holds))
+            self._value_profiles.append(self._profile_of(name, "number", column, holds=relation.holds))
             return name
         assert relation.of is not None, "only the number of a row follows from nothing"
         base = self._named.get(relation.of)
         if base is None:
             return None
         if relation.kind == "same":
-            self._told_values.append(self._told(base, "key", column, same_as=base, holds=relation.holds))
+            self._value_profiles.append(self._profile_of(base, "key", column, same_as=base, holds=relation.holds))
             return base
         self._values[name] = {"sum_of": base, "add": relation.add}
         self._named[key] = name
-        self._told_values.append(self._told(name, "key", column, same_as=base, add=relation.add, holds=relation.holds))
+        self._value_profiles.append(
+            self._profile_of(name, "key", column, same_as=base, add=relation.add, holds=relation.holds)
+        )
         return name
 
     def _of_rounds(
@@ -323,7 +325,7 @@ class StatementWriter:
             self._values[name] = {"item_of": items}
             details = {"item_of": items, "holds": relation.holds} | (details if relation.of == key else {})
         self._named[key] = name
-        self._told_values.append(self._told(name, source.kind, column, **details))
+        self._value_profiles.append(self._profile_of(name, source.kind, column, **details))
         return name
 
     def _draw(
@@ -335,7 +337,7 @@ class StatementWriter:
         often: OftenSame | None = None,
     ) -> Written:
         if source.is_part:
-            self._told_values.append(self._told(None, "constant", column, assumed=source.assumed))
+            self._value_profiles.append(self._profile_of(None, "constant", column, assumed=source.assumed))
             return source.number
         base = None if often is None else self._named.get(often.of)
         self._values[name] = dict(source.generator or {})
@@ -344,10 +346,10 @@ class StatementWriter:
             self._values[name] |= {"same_as": base, "same_ratio": often.ratio}
             details |= {"same_as": base, "same_ratio": often.ratio, "holds": often.holds}
         self._named[key] = name
-        self._told_values.append(self._told(name, source.kind, column, **details))
+        self._value_profiles.append(self._profile_of(name, source.kind, column, **details))
         return name
 
-    def _told(self, name: str | None, kind: ValueKind, column: ColumnKey | None, **more: Any) -> ValueProfile:
+    def _profile_of(self, name: str | None, kind: ValueKind, column: ColumnKey | None, **more: Any) -> ValueProfile:
         shown = None if column is None else self.sources.names.of("c", column[1])
         return ValueProfile(name=name, kind=kind, column=shown, **more)
 
@@ -371,14 +373,14 @@ class ListWriter:
         sources: Makes values.
         values: All that is drawn before the first statement, by name; it grows.
         names: By place, those of lists; it grows.
-        told: What is told of lists; it grows.
+        profiles: Those of the lists so far.
     """
 
     items: ItemRelations
     sources: Sources
     values: dict[str, dict[str, Any]] = field(default_factory=dict)
     names: dict[Place, str] = field(default_factory=dict)
-    told: list[ListProfile] = field(default_factory=list)
+    profiles: list[ListProfile] = field(default_factory=list)
 
     def lengths(self, key: Place) -> Any:
         """How many items a list has where it is not the one that it often is; None where it is none often.
@@ -402,7 +404,7 @@ class ListWriter:
         if item_list.is_distinct and max(item_list.counts) <= size:
             listed["distinct"] = True
         self.values[name], self.names[key] = {**listed, **generator}, name
-        self.told.append(
+        self.profiles.append(
             ListProfile(
                 name=name,
                 counts=dict(sorted(item_list.counts.items())),

@@ -59,7 +59,7 @@ class Search:
     """
 
     def __init__(self, settings: SearchSettings, report: Callable[[Searched], None], *, warm_up_s: float) -> None:
-        self._settings, self._told, self._warm_up_s = settings, report, warm_up_s
+        self._settings, self._report, self._warm_up_s = settings, report, warm_up_s
         self.runs: list[CapacityRun] = []
         self.machines: dict[str, MachineSeconds] = {}
 
@@ -82,7 +82,7 @@ class Search:
                 self.runs.append(nothing_completed(decision, error.trial_id))
             self.runs = [_left_out(run) for run in mark_disturbed(self.runs, self.machines)]
             low_tps, high_tps = bracket_of(self._settings, self.runs)
-            self._told(
+            self._report(
                 Searched(
                     run=self.runs[-1],
                     low_tps=low_tps,

@@ -83,7 +83,7 @@ class TargetSearch:
             settings: How the search goes.
             listener: Who is told what.
         """
-        self._base, self._wanted, self._settings, self._told = base, wanted, settings, listener
+        self._base, self._wanted, self._settings, self._listener = base, wanted, settings, listener
         self._search = Search(settings, self._searched, warm_up_s=base.warm_up_s)
         self._id = f"search-{time.time_ns():x}"
         self._names, self._is_finished = ("", ""), False
@@ -98,7 +98,7 @@ class TargetSearch:
         """
         if self._base.managed is None:
             refuse_unfit(self._base.target, self._base.workload, max(self._settings.connections))
-        self._told.begins(self.expected_s)
+        self._listener.begins(self.expected_s)
         capacity = self._search.run(self._execute)
         self._is_finished = True
         self._keep()
@@ -136,7 +136,7 @@ class TargetSearch:
         return readable
 
     def _execute(self, step: Step) -> CapacityRun:
-        self._told.step(step)
+        self._listener.step(step)
         self._make_ready(step)
         run = replace(
             self._base,
@@ -146,12 +146,12 @@ class TargetSearch:
             arrivals=None if step.rate_tps is None else steady(step.rate_tps),
             search=(self._id, step.role),
         )
-        summary, notes = record_single(run, self._wanted, self._told.interval)
+        summary, notes = record_single(run, self._wanted, self._listener.interval)
         if summary.outcome.verdict is Verdict.FAILED:
             raise TargetError(summary.outcome.reason or "the server stopped answering")
         self._names = (summary.trial.system.name, summary.trial.workload.name)
         for note in notes[:-1]:  # the last one names the recording
-            self._told.note(note)
+            self._listener.note(note)
         recording = read_recording(recordings_folder(self._wanted.study) / summary.trial.trial_id)
         return judged_run(recording, step.role, self._settings.objective, self._search.machines)
 
@@ -159,7 +159,7 @@ class TargetSearch:
         target, managed = self._base.target, self._base.managed
         if step.after_overload and managed is not None and self._base.workload.writes and self._search.runs:
             keeper = DataKeeper(
-                driver=LocalDriver(), data_sets=(self._base.workload,), progress=self._told.loading, changing=True
+                driver=LocalDriver(), data_sets=(self._base.workload,), progress=self._listener.loading, changing=True
             )
             keeper.reset(target)
         with connect(target) as control:
@@ -168,7 +168,7 @@ class TargetSearch:
 
     def _searched(self, searched: Searched) -> None:
         self._keep()
-        self._told.searched(searched)
+        self._listener.searched(searched)
 
     def _keep(self) -> None:
         keep_search(self._wanted.study, self.record)

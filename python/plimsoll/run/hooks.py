@@ -138,7 +138,7 @@ class SystemHooks:
     system: SystemSpec
     masked: tuple[str, ...] = ()
     spec: HooksSpec = field(init=False)
-    _told: dict[str, str] = field(default_factory=dict)
+    _trial_variables: dict[str, str] = field(default_factory=dict)
     _kept: list[KeptOutput] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -154,11 +154,11 @@ class SystemHooks:
 
     def begin_block(self, repetition: int) -> None:
         """What hooks are told from now on, until a trial begins."""
-        self._told = {"PLIMSOLL_REPETITION": str(repetition)}
+        self._trial_variables = {"PLIMSOLL_REPETITION": str(repetition)}
 
     def begin_trial(self, planned: PlannedTrial) -> None:
         """What hooks are told from now on."""
-        self._told = {
+        self._trial_variables = {
             "PLIMSOLL_REPETITION": str(planned.repetition),
             "PLIMSOLL_TRIAL_ID": planned.trial_id,
             "PLIMSOLL_WORKLOAD": planned.workload,
@@ -177,7 +177,7 @@ class SystemHooks:
         hook = self.spec.written.get(name)
         if hook is None:
             return
-        variables = {**system_variables(self.system), **self._told, **more}
+        variables = {**system_variables(self.system), **self._trial_variables, **more}
         kept, fault = run_hook(
             self.place,
             name,

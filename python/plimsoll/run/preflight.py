@@ -195,7 +195,7 @@ class StudyPreflight:
         self._spec, self._folder, self._log, self._strict = spec, folder, log, strict
         self._hosts = hosts
         self._judged: set[tuple[str, bool]] = set()
-        self._told: set[tuple[str | None, str | None, str]] = set()
+        self._reported: set[tuple[str | None, str | None, str]] = set()
 
     def judge_before(self, systems: Sequence[SystemSpec]) -> None:
         """Looks at all that is known before anything starts: machines, servers that run, options of the others.
@@ -264,9 +264,11 @@ class StudyPreflight:
     ) -> tuple[ReadinessFinding, ...]:
         """Tells what was not told of a system or a machine before; returns everything that was found."""
         findings = judged(facts)
-        if new := tuple(finding.as_warning() for finding in findings if (system, host, finding.code) not in self._told):
+        if new := tuple(
+            finding.as_warning() for finding in findings if (system, host, finding.code) not in self._reported
+        ):
             self._log.say(ReadinessJudged(system=system, host=host, findings=new))
-        self._told |= {(system, host, finding.code) for finding in findings}
+        self._reported |= {(system, host, finding.code) for finding in findings}
         return findings
 
     def _refuse(self, findings: Iterable[ReadinessFinding]) -> None:

@@ -164,22 +164,22 @@ class DataSurvey:
     """Remembers what was found by the name of the instance."""
 
     def __init__(self) -> None:
-        self._found: dict[str, _Surveyed] = {}
+        self._surveyed: dict[str, _Surveyed] = {}
 
     def look(self, instances: Sequence[Instance], workloads: Sequence[Workload]) -> None:
         """Asks servers that were not asked before; one that does not answer stays unknown."""
         for number, instance in enumerate(instances):
-            if instance.name in self._found:
+            if instance.name in self._surveyed:
                 continue
             parts = [parts_of(instances, workload)[number] for workload in workloads]
             try:
-                self._found[instance.name] = _asked(instance, parts)
+                self._surveyed[instance.name] = _asked(instance, parts)
             except TargetError:
                 continue
 
     def added_to(self, facts: InstanceFacts) -> InstanceFacts:
         """What is known of an instance, with what was found."""
-        surveyed = self._found.get(facts.name)
+        surveyed = self._surveyed.get(facts.name)
         if surveyed is None:
             return facts
         return facts.model_copy(update={"data": surveyed.data, "variables_set": surveyed.variables_set})

@@ -36,12 +36,12 @@ class Hierarchy:
     Attributes:
         version: 1 or 2.
         mount: Where its hierarchy is mounted.
-        own: The group that this process is in, below the mount.
+        current: The group that this process is in, below the mount.
     """
 
     version: int
     mount: Path
-    own: Path
+    current: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +77,13 @@ def hierarchies(proc: Path = PROC, pid: int | str = "self") -> dict[str, Hierarc
             group = _below(mount, root, groups.get("", "/"))
             for name in _words(mount / "cgroup.controllers"):
                 if name in CONTROLLERS:
-                    by_controller.setdefault(name, Hierarchy(version=2, mount=mount, own=group))
+                    by_controller.setdefault(name, Hierarchy(version=2, mount=mount, current=group))
             continue
         for name in CONTROLLERS:
             in_v1 = _IN_V1.get(name, name)
             if in_v1 in last[2].split(","):
                 group = _below(mount, root, groups.get(in_v1, "/"))
-                by_controller[name] = Hierarchy(version=1, mount=mount, own=group)
+                by_controller[name] = Hierarchy(version=1, mount=mount, current=group)
     return by_controller
 
 
@@ -112,9 +112,12 @@ def parent_of(controllers: Sequence[str], by_controller: Mapping[str, Hierarchy]
     if missing := [name for name in controllers if name not in by_controller]:
         return f"this machine has no cgroup controller {missing[0]}; mount it, or give the container its /sys/fs/cgroup"
     hierarchy = by_controller[controllers[0]]
-    candidates = [hierarchy.own]
+    candidates = [hierarchy.current]
     if hierarchy.version == 2:
-        above = [hierarchy.own, *(folder for folder in hierarchy.own.parents if folder.is_relative_to(hierarchy.mount))]
+        above = [
+            hierarchy.current,
+            *(folder for folder in hierarchy.current.parents if folder.is_relative_to(hierarchy.mount)),
+        ]
         candidates = [folder for folder in above if {*controllers} <= {*_words(folder / "cgroup.subtree_control")}]
         if not candidates:
             passed_on = " ".join(f"+{name}" for name in controllers)
@@ -189,7 +192,7 @@ def _wanted(
     """Files and contents by controller."""
     wanted: dict[str, list[tuple[str, str, str]]] = {}
     if cpus is not None and "cpuset" in by_controller:
-        memory_nodes = _read(by_controller["cpuset"].own, "cpuset.effective_mems", "cpuset.mems")
+        memory_nodes = _read(by_controller["cpuset"].current, "cpuset.effective_mems", "cpuset.mems")
         nodes = [("cpuset.mems", memory_nodes, "cpus")] if by_controller["cpuset"].version == 1 else []
         wanted["cpuset"] = [*nodes, ("cpuset.cpus", format_cpus(tuple(cpus)), "cpus")]
     if share.cpu_quota is not None:

@@ -267,7 +267,9 @@ def _up(hierarchy: Hierarchy | None) -> Iterator[Path]:
     """A group and those above it, as far as they can be seen."""
     if hierarchy is not None:
         yield from (
-            folder for folder in (hierarchy.own, *hierarchy.own.parents) if folder.is_relative_to(hierarchy.mount)
+            folder
+            for folder in (hierarchy.current, *hierarchy.current.parents)
+            if folder.is_relative_to(hierarchy.mount)
         )
 
 

@@ -97,7 +97,7 @@ def test_version_1_below_our_own_group(tmp_path: Path) -> None:
 def test_a_container_that_sees_names_from_outside(tmp_path: Path) -> None:
     """Without a namespace of its own, /proc names the group as the host does; it is the root of the mount."""
     found = hierarchies(v1(tmp_path, root="/docker/abc", own="/docker/abc"))
-    assert found["memory"].own == tmp_path / "cgroup/memory"
+    assert found["memory"].current == tmp_path / "cgroup/memory"
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ class _Question:
         return any(difference.duet is not None for difference in self.differences)
 
     @property
-    def told(self) -> tuple[Curve, ...]:
+    def curves_to_name(self) -> tuple[Curve, ...]:
         return self.curves[:1] if self.is_in_a_table else self.curves
 
 
@@ -109,9 +109,13 @@ def _merit(curve: Curve) -> float:
 
 def _of_workload(asked: _Question, objective_ms_p99: float | None) -> Iterator[Finding]:
     lost_by = asked.less_durable_than_another
-    within = list(within_objective(asked.told, objective_ms_p99, lost_by=lost_by)) if asked.best.kind.is_at_rate else []
+    within = (
+        list(within_objective(asked.curves_to_name, objective_ms_p99, lost_by=lost_by))
+        if asked.best.kind.is_at_rate
+        else []
+    )
     if asked.best.kind.is_at_rate:
-        for curve in asked.told:
+        for curve in asked.curves_to_name:
             yield _sustained(curve)
             yield from (
                 finding for finding in within if finding.code == "within-objective" and finding.system == curve.system
@@ -121,7 +125,7 @@ def _of_workload(asked: _Question, objective_ms_p99: float | None) -> Iterator[F
         return
     if asked.took_turns:
         yield from _compared(asked)
-    yield from (_peak(asked, curve, index) for index, curve in enumerate(asked.told))
+    yield from (_peak(asked, curve, index) for index, curve in enumerate(asked.curves_to_name))
     yield from within_objective(asked.curves, objective_ms_p99, only_best=asked.is_in_a_table, lost_by=lost_by)
     if not asked.took_turns:
         yield from _compared(asked)

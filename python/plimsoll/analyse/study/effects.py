@@ -415,7 +415,7 @@ class EffectTable:
 
     def contrast(self, weights: Weights) -> LogRatio | None:
         """A contrast with its variance; None where nothing was repeated, or nothing varied."""
-        log_ratio = self._pooled(weights) if self.is_alike else self._own(weights)
+        log_ratio = self._pooled(weights) if self.is_alike else self._of_its_spread(weights)
         return None if log_ratio is None else self._known(log_ratio, weights)
 
     def by_repetition(self, weights: Weights) -> NDArray[np.float64]:
@@ -449,7 +449,7 @@ class EffectTable:
         method = f"t on logarithms, contrast within repetitions, residuals of {len(self.logs)} systems pooled"
         return self._log_ratio(float(weights @ fit.means), variance, method)
 
-    def _own(self, weights: Weights) -> LogRatio | None:
+    def _of_its_spread(self, weights: Weights) -> LogRatio | None:
         contrasts = self.by_repetition(weights)
         if contrasts.size < 2:
             return None
