@@ -1,7 +1,7 @@
 """The search for a capacity by what it answers, on made-up servers whose capacity is known.
 
 Worlds and seeds are others than those that the search was made with. PLIMSOLL_TEST_SEARCHES=100 (`make endure`) runs
-as many searches of each world as the figures in docs/capacity.md rest on.
+as many searches of each world as the figures in docs/evidence.md rest on.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def test_figures_of_a_duet_that_are_over_a_tenth_too_low_are_marked(name: str) -
 
 
 def test_spells_that_last_through_most_of_a_duet_often_go_unseen() -> None:
-    """The price that docs/methods.md states."""
+    """The price that docs/evidence.md states."""
     found = duets(WORLDS["long"])
     assert found.too_low > STUDIES / 4
     assert 0.4 <= found.too_low_unmarked / found.too_low <= 0.8

@@ -1,7 +1,7 @@
 """Paired ramps by what they decide: how often equal servers are told apart, and how often a planted 1.30 is found.
 
 Seeds are others than those that the rules were made with. PLIMSOLL_TEST_CLIMBS=400 (`make endure`) runs as many studies
-of each world as the figures in docs/capacity.md rest on, and prints them.
+of each world as the figures in docs/evidence.md rest on, and prints them.
 """
 
 from __future__ import annotations

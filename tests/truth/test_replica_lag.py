@@ -1,4 +1,4 @@
-"""How often a lag is called growing in worlds nastier than the method assumes; docs/methods.md has figures."""
+"""How often a lag is called growing in worlds nastier than the method assumes; docs/evidence.md has figures."""
 
 from __future__ import annotations
 

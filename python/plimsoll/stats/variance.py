@@ -22,7 +22,7 @@ it is smaller by their ratio: a system that looks noisier is judged more by itse
 within repetitions have no pool beyond their own differences, and keep the paired t test.
 
 The quarter and the 8 were chosen by simulation of 3 to 8 systems and 2 to 10 repetitions, where one system is as noisy
-as the others or 2, 3 and 5 times noisier (`tests/truth/test_unlike_noise.py`; figures in `docs/methods.md`). Equal
+as the others or 2, 3 and 5 times noisier (`tests/truth/test_unlike_noise.py`; figures in `docs/evidence.md`). Equal
 systems then have a winner in at most 5.3 % of studies; with a half, in up to 7 %.
 
 Assumption: a system varies alike from repetition to repetition.

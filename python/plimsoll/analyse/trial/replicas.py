@@ -17,7 +17,7 @@ lower envelope: the window is cut into `BLOCKS` equal blocks, and the least lag 
 
 It assumes no distribution and no correlation. A test of Mann and Kendall, with its variance widened for neighbours
 that resemble each other (`stats.series`), was tried in its place: it finds hardly any growth once a stall is in the
-window, because the stall passes for correlation. Error rates by simulation are in docs/methods.md. A sawtooth longer
+window, because the stall passes for correlation. Error rates by simulation are in docs/evidence.md. A sawtooth longer
 than the window, and a stall that has not ended with it, cannot be told from growth by anybody: measure longer.
 
 Source of the idea: a queue is stable where its minima recur (Loynes 1962); blocks and constants by simulation.

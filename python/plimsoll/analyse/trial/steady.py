@@ -11,7 +11,7 @@ sinusoids only, and must move by 25 %: it is a store that fills and empties, who
 for seconds.
 
 The measured window stays the planned one whatever is found: to cut a trial after looking at it would bias its mean.
-Sources: those of the three; Schwarz 1978. Simulated error rates: docs/methods.md.
+Sources: those of the three; Schwarz 1978. Simulated error rates: docs/evidence.md.
 
 When a running trial has been measured for long enough: its mean is known well, and no cycle is cut. The half width of
 the 95 % confidence interval of the mean (`stats.variance`) has to be at most the target, after a minute or more.
