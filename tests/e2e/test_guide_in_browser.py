@@ -131,7 +131,8 @@ def test_paper_has_what_the_screen_folds(chromium: Browser, guides: dict[str, Pa
     page.wait_for(f"{folded} === 0")
     printed = base64.b64decode(page.send("Page.printToPDF", printBackground=True)["data"])
     assert printed.startswith(b"%PDF")
-    assert 4 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 30
+    pages_count = len(re.findall(rb"/Type\s*/Page\b", printed))
+    assert 4 <= pages_count <= 12, "48 trials: the answer, and what it rests on"
 
 
 def test_paper_has_no_stray_marks_no_screen_parts_and_no_word_broken(

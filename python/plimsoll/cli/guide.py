@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from plimsoll.cli.options import PriceFileOption, StudyFolderArgument
-
-
-class GuideFormat(StrEnum):
-    """What is written."""
-
-    HTML = "html"
-    PDF = "pdf"
 
 
 def guide(
@@ -29,10 +21,9 @@ def guide(
         ),
     ] = None,
     price_file: PriceFileOption = None,
-    form: Annotated[
-        GuideFormat,
-        typer.Option("--format", help="pdf also prints guide.html to guide.pdf, with the Chromium or Chrome here."),
-    ] = GuideFormat.HTML,
+    pdf: Annotated[
+        bool, typer.Option("--pdf", help="Also print guide.html to guide.pdf, with the Chromium or Chrome here.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the analysis as JSON and write nothing.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown and write nothing.")] = False,
 ) -> None:
@@ -44,7 +35,7 @@ def guide(
 
       plimsoll guide results/flush
 
-      plimsoll guide results/flush --format pdf
+      plimsoll guide results/flush --pdf
 
       plimsoll guide results/flush --json | jq '.curves[].peak'
     """
@@ -65,7 +56,7 @@ def guide(
     analysis, paths = build_guide(study, to, price_file)
     show(render_terminal(analysis))
     typer.echo(f"Guide: {paths[0]}")
-    if form is GuideFormat.PDF:
+    if pdf:
         from plimsoll.guide.build import print_pdf
 
         typer.echo(f"PDF: {print_pdf(paths[0], paths[0].with_suffix('.pdf'))}")

@@ -68,7 +68,7 @@ def _page(content: Content) -> str:
         sections=[section_figures(result_section) for result_section in content.result_sections],
         background=[section_figures(background_section) for background_section in content.background_sections],
         duets=duet_figures(content.analysis),
-        style=style_sheet(),
+        style=style_sheet(content.title),
         scripts=[trusted(script) for script in scripts],
         script_hashes=[trusted(_policy_hash(script)) for script in scripts],
     )
@@ -128,9 +128,11 @@ def _column_class(columns: tuple[Column, ...], index: int) -> str:
     return " ".join(name for name, applies in classes if applies)
 
 
-def style_sheet() -> Markup:
-    """The style of every page."""
-    return trusted(_resource("guide.css"))
+def style_sheet(title: str) -> Markup:
+    """The style of a page; printed, each sheet after the first has the title at its top."""
+    letters = (letter if letter.isascii() and letter.isalnum() else f"\\{ord(letter):x} " for letter in title)
+    running = f'@media print {{ @page {{ @top-left {{ content: "{"".join(letters)}"; }} }} }}'
+    return trusted(f"{_resource('guide.css')}{running}\n")
 
 
 @cache
@@ -174,7 +176,7 @@ def page_html(page: Page) -> str:
         recorded=(),
         version=__version__,
         sections=[section_figures(section) for section in page.sections],
-        style=style_sheet(),
+        style=style_sheet(page.title),
     )
 
 

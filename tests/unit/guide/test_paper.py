@@ -10,6 +10,7 @@ import pytest
 from plimsoll.errors import HostError
 from plimsoll.guide import build
 from plimsoll.guide.build import print_pdf
+from plimsoll.guide.html import style_sheet
 
 
 def fake_browser(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -52,3 +53,9 @@ def test_a_print_takes_the_place_of_the_old_one_and_the_profile_goes(
     (tmp_path / "guide.pdf").write_text("old")
     assert print_pdf(tmp_path / "guide.html", tmp_path / "guide.pdf").read_text() == "%PDF-1.4 new"
     assert {path.name for path in tmp_path.iterdir()} == {"chromium", "guide.pdf"}
+
+
+def test_a_title_stays_text_in_the_style() -> None:
+    style = style_sheet('a"; } </style><script>ü')
+    assert "<" not in style
+    assert r'content: "a\22 \3b \20 \7d \20 \3c \2f style\3e \3c script\3e \fc "' in style
