@@ -54,6 +54,7 @@ _NAMES = {
     "claim": "[[claim]]",
     "storage": "[[storage]]",
     "environment": "[environment.NAME]",
+    "document": "[document]",
 }
 
 

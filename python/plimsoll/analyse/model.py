@@ -186,6 +186,26 @@ class VariableDifference(Document):
     reason: VariableReason = VariableReason.UNEXPLAINED
 
 
+class Cover(Document):
+    """What the guide says of itself as a document; each is empty where nobody said it.
+
+    Attributes:
+        title: In place of the study's name.
+        author: Who wrote it.
+        organisation: Where the author works.
+        audience: Whom it is for.
+        summary: The author's words above the answer.
+        confidential: A mark on every sheet.
+    """
+
+    title: str = ""
+    author: str = ""
+    organisation: str = ""
+    audience: str = ""
+    summary: str = ""
+    confidential: str = ""
+
+
 class Analysis(Document):
     """Everything that the guide shows.
 
@@ -221,6 +241,7 @@ class Analysis(Document):
         data: How data was put back and how it changed, by system and workload; empty for imports and older recordings.
         replication: What is said of replicas; empty where no system has any.
         durability_classes: Speed against safety, by workload, the safest first; empty where systems do not differ.
+        document: What the guide's first page says of itself.
     """
 
     analysis_format: int = ANALYSIS_FORMAT
@@ -254,3 +275,4 @@ class Analysis(Document):
     data: tuple[DataSummary, ...] = ()
     replication: Replication = Replication()
     durability_classes: tuple[DurabilityClass, ...] = ()
+    document: Cover = Cover()

@@ -74,15 +74,23 @@ def table(
     cost_per_month. Map a column of another name to one of these with --map. Every other column is a factor: it
     distinguishes systems.
 
+    A file of the same name with the ending .toml may hold a [document] table, as in a study file: title, author,
+    organisation and audience of the guide, a summary, and a mark such as "Confidential".
+
     Example: plimsoll import table examples/published/hp-proliant-2008.csv --to hp && plimsoll guide hp
 
     Example: plimsoll import table own.csv --to own --map Threads=connections --map tpmC=throughput_tpm --system db1
     """
     from plimsoll.importers.columns import TableOptions
     from plimsoll.importers.table import import_table
+    from plimsoll.spec.cover import COVER_FILE, CoverSpec, read_cover
 
     options = TableOptions(maps=_pairs(mapping or []), workload=workload, system=system)
+    beside = file.with_suffix(".toml")
+    cover = read_cover(beside) if beside.is_file() else CoverSpec()
     _keep(to, lambda: import_table(file, study_name=to.name, options=options))
+    if cover != CoverSpec():
+        _keep_cover(beside, to / COVER_FILE)
 
 
 @app.command("sysbench", cls=Command)
@@ -153,6 +161,17 @@ def tpcc(
         pattern=pattern, system=system, workload=workload, connections=connections, warehouses=warehouses
     )
     _keep(to, lambda: import_tpcc(logs, study_name=to.name, options=options, kit=kit))
+
+
+def _keep_cover(file: Path, to: Path) -> None:
+    from plimsoll.errors import HostError
+    from plimsoll.record.files import write_file
+    from plimsoll.regular_file import read_regular
+
+    try:
+        write_file(to, read_regular(file))
+    except OSError as error:
+        raise HostError(f"{to}: cannot be written: {error.strerror}; free space, and import again") from None
 
 
 def _keep(to: Path, read: Callable[[], ImportResult]) -> None:

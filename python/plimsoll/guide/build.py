@@ -17,7 +17,7 @@ from pathlib import Path
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.explain.durability import with_durability_classes
 from plimsoll.analyse.explain.storage import with_storage
-from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.model import Analysis, Cover
 from plimsoll.errors import HostError, RecordError
 from plimsoll.guide.sources import of_plan, searches_of_plan
 from plimsoll.importers.trials import missing_logs
@@ -30,6 +30,7 @@ from plimsoll.record.store import read_study as read_study_recordings
 from plimsoll.run.capacity_search import read_searches
 from plimsoll.run.folder import current_spec, read_kept, read_plan
 from plimsoll.run.storage import read_storages
+from plimsoll.spec.cover import COVER_FILE, CoverSpec, read_cover
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import UTILISATION, PriceFile, check_systems, read_prices
 
@@ -48,7 +49,8 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
         price_file: Prices kept apart, see `spec.system`; None for none.
 
     Raises:
-        SpecError: The file of prices cannot be read, is wrong, or has a price of a system that the study lacks.
+        SpecError: The file of prices cannot be read, is wrong, or has a price of a system that the study lacks; or an
+            import's `document.toml` is wrong.
         RecordError: There is no study, or nothing in it can be read.
     """
     plan = read_plan(folder)
@@ -77,7 +79,8 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
             searches=read_searches(folder),
             utilisation=share,
         )
-        return with_durability_classes(imported, _durability(folder))
+        cover = read_cover(folder / COVER_FILE) if (folder / COVER_FILE).exists() else CoverSpec()
+        return with_durability_classes(_with_cover(imported, cover), _durability(folder))
     order = [system.name for system in spec.system]
     objective_s = spec.study.objective.response_p99
     stated = {system.name: system.price for system in spec.system}
@@ -97,8 +100,12 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
         searches=searches_of_plan(plan, read_searches(folder)),
         fitted=None if plan is None else plan.fitted,
     )
-    analysis = with_storage(analysis, _of_study(spec, read_storages(folder)))
+    analysis = with_storage(_with_cover(analysis, spec.document), _of_study(spec, read_storages(folder)))
     return with_durability_classes(analysis, _durability(folder))
+
+
+def _with_cover(analysis: Analysis, cover: CoverSpec) -> Analysis:
+    return analysis.model_copy(update={"document": Cover(**cover.model_dump())})
 
 
 def _durability(folder: Path) -> DurabilityRecord | None:

@@ -200,7 +200,7 @@ def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
     )
     return Content(
         analysis=analysis,
-        title=f"Sizing guide: {analysis.study}",
+        title=f"Sizing guide: {analysis.document.title or analysis.study}",
         first=replace(first, headlines=headlines),
         answer=vague_once([answer_sentence(finding, analysis) for finding in analysis.answer]),
         rest=rest,

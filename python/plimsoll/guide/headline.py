@@ -219,7 +219,10 @@ def _merit(finding: Finding) -> float:
 
 
 def _facts(analysis: Analysis) -> tuple[tuple[str, str], ...]:
+    document = analysis.document
     facts = (
+        ("For", document.audience),
+        ("By", ", ".join(filter(None, (document.author, document.organisation)))),
         ("Source", _source(analysis)),
         ("Server", _some([name for system in analysis.systems for name in _servers(system)])),
         ("Host", _some([_host(system.environment.host) for system in analysis.systems], separator="; ")),

@@ -68,7 +68,7 @@ def _page(content: Content) -> str:
         sections=[section_figures(result_section) for result_section in content.result_sections],
         background=[section_figures(background_section) for background_section in content.background_sections],
         duets=duet_figures(content.analysis),
-        style=style_sheet(content.title),
+        style=style_sheet(content.title, content.analysis.document.confidential),
         scripts=[trusted(script) for script in scripts],
         script_hashes=[trusted(_policy_hash(script)) for script in scripts],
     )
@@ -128,11 +128,15 @@ def _column_class(columns: tuple[Column, ...], index: int) -> str:
     return " ".join(name for name, applies in classes if applies)
 
 
-def style_sheet(title: str) -> Markup:
-    """The style of a page; printed, each sheet after the first has the title at its top."""
-    letters = (letter if letter.isascii() and letter.isalnum() else f"\\{ord(letter):x} " for letter in title)
-    running = f'@media print {{ @page {{ @top-left {{ content: "{"".join(letters)}"; }} }} }}'
-    return trusted(f"{_resource('guide.css')}{running}\n")
+def style_sheet(title: str, mark: str = "") -> Markup:
+    """The style of a page; printed, each sheet after the first has the title at its top, and each the mark below."""
+    running = f'@top-left {{ content: "{_in_style(title)}"; }} @bottom-left {{ content: "{_in_style(mark)}"; }}'
+    return trusted(f"{_resource('guide.css')}@media print {{ @page {{ {running} }} }}\n")
+
+
+def _in_style(text: str) -> str:
+    """Text as a string of a style sheet: whatever it holds, it ends neither the string nor the style."""
+    return "".join(letter if letter.isascii() and letter.isalnum() else f"\\{ord(letter):x} " for letter in text)
 
 
 @cache

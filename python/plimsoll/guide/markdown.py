@@ -55,6 +55,8 @@ def _answer(content: Content) -> list[str]:
     return [
         f"# {escape_markdown(content.title)}",
         escape_markdown(facts),
+        *(f"*{escape_markdown(text)}*" for text in (content.analysis.document.confidential,) if text),
+        *(escape_markdown(text) for text in (content.analysis.document.summary,) if text),
         *(f"**{escape_markdown(sentence)}**" for sentence in first.notices),
         *(
             f"**{escape_markdown(headline.text)}**{_sources(headline.sources, content.recorded)}"

@@ -34,6 +34,7 @@ def render_terminal(analysis: Analysis) -> Group:
     return Group(
         Text(content.title, style="bold"),
         *(Text(f"{name}: {clean(value)}") for name, value in first.facts),
+        *sentence_blocks((content.analysis.document.confidential, content.analysis.document.summary), mark=""),
         *section("The answer", [*sentence_blocks(content.answer), *_many(content)]),
         *section("Before you rely on a figure", [_warning(warning) for warning in first.warnings]),
         *_figures(content),

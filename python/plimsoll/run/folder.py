@@ -1,9 +1,9 @@
 """A study's folder: what was asked (`study.toml`), what follows (`plan.json`), what happened (`events.jsonl`).
 
 Recordings lie in the same folder and belong to package `record`. A run locks the folder that it writes into, and
-notices when it is moved. A folder keeps a copy of the user's file as it was when the study ran. Costs, the objective
-and `equal_within` are no conditions of a trial: they may change later, in the user's file or in the copy, and the one
-that was changed last counts.
+notices when it is moved. A folder keeps a copy of the user's file as it was when the study ran. Costs, the objective,
+`equal_within` and `[document]` are no conditions of a trial: they may change later, in the user's file or in the copy,
+and the one that was changed last counts.
 """
 
 from __future__ import annotations
@@ -306,7 +306,7 @@ def _with_what_may_change(spec: StudySpec, user_spec: StudySpec) -> StudySpec:
     systems = tuple(system.model_copy(update=costs.get(system.name, {})) for system in spec.system)
     later = ("objective", "utilisation", "equal_within")
     study = spec.study.model_copy(update={name: getattr(user_spec.study, name) for name in later})
-    return spec.model_copy(update={"system": systems, "study": study})
+    return spec.model_copy(update={"system": systems, "study": study, "document": user_spec.document})
 
 
 LOCK_FILE = ".lock"

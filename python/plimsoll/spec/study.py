@@ -21,6 +21,7 @@ from plimsoll.errors import Fault, Loc, SpecError, within
 from plimsoll.regular_file import text_regular
 from plimsoll.spec.claims import ClaimSpec, faults_of_claims
 from plimsoll.spec.clients import Clients, Reconnect, RetryRule
+from plimsoll.spec.cover import CoverSpec
 from plimsoll.spec.drivers import ONE_HERE, Drivers, RayDrivers, driver_faults
 from plimsoll.spec.factors import equal_systems, expand
 from plimsoll.spec.fields import Count, DurationS, Length, Name, Repetitions, Share, WarmUp, Written, faults_of
@@ -201,6 +202,7 @@ class StudySpec(Written):
     Attributes:
         claim: What earlier studies found; the guide says whether this study confirms it.
         environment: How to find out which environment is there, by the environment's name.
+        document: What the guide's first page says of itself.
     """
 
     study: StudySection
@@ -209,6 +211,7 @@ class StudySpec(Written):
     claim: tuple[ClaimSpec, ...] = ()
     storage: tuple[StorageSpec, ...] = ()
     environment: dict[Name, EnvironmentSpec] = Field(default_factory=dict)
+    document: CoverSpec = CoverSpec()
 
     @field_validator("workload", "system", "claim", "storage", mode="before")
     @classmethod

@@ -123,6 +123,9 @@ def test_costs_and_objective_may_be_changed_in_the_file_that_the_study_came_from
     assert analyse_folder(folder).objective_ms_p99 == 20
     assert f"costs and objective are those of {mine.resolve()}" in caplog.messages[0]
 
+    later(mine, edited + '[document]\ntitle = "For you"\n', 1)
+    assert analyse_folder(folder).document.title == "For you"
+
     later(mine, edited.replace("25", "'25'"), 2)
     assert costs(folder) == [10]
     assert "mine.toml: system[0].cost_per_month" in caplog.messages[-1]

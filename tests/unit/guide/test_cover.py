@@ -1,0 +1,75 @@
+"""What a guide says of itself: on its page, in its files, on paper, and where it is read from."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from plimsoll.analyse.model import Cover
+from plimsoll.guide.build import analyse_folder
+from plimsoll.guide.html import render_html
+from plimsoll.guide.markdown import render_markdown
+from plimsoll.guide.terminal import render_terminal
+from support.analyses import measured_analysis
+from support.command import assert_one_clear_message, plimsoll
+
+COVER = Cover(
+    title="Which database server to buy",
+    author="A. Author",
+    organisation="Example Ltd.",
+    audience="the head of operations",
+    summary="Six servers were measured.\nTwo are enough.",
+    confidential="Internal use only",
+)
+TABLE = "system,connections,throughput_tps\na,1,100\na,2,150\n"
+
+
+def test_page_markdown_and_terminal_show_it() -> None:
+    analysis = measured_analysis().model_copy(update={"document": COVER})
+    page = render_html(analysis)
+    assert "<h1>Which database server to buy</h1>" in page
+    assert "Sizing guide: Which database server to buy</title>" in page
+    terminal = io.StringIO()
+    Console(file=terminal, width=200).print(render_terminal(analysis))
+    for text in (page, render_markdown(analysis), terminal.getvalue()):
+        for shown in (
+            "the head of operations",
+            "A. Author, Example Ltd.",
+            "Six servers were measured",
+            COVER.confidential,
+        ):
+            assert shown in text
+
+
+def test_without_it_a_guide_is_as_it_was() -> None:
+    analysis = measured_analysis()
+    assert "<h1>demo</h1>" in render_html(analysis)
+    assert 'class="summary"' not in render_html(analysis)
+    assert "Internal" not in render_markdown(analysis)
+
+
+def test_hostile_text_stays_text() -> None:
+    hostile = Cover(**dict.fromkeys(Cover.model_fields, "</style><script>alert(1)</script>"))
+    page = render_html(measured_analysis().model_copy(update={"document": hostile}))
+    assert "<script>alert" not in page
+    assert "</style><script" not in page
+
+
+def test_a_file_beside_a_table_is_kept_and_may_be_changed(tmp_path: Path) -> None:
+    table, beside, study = tmp_path / "t.csv", tmp_path / "t.toml", tmp_path / "study"
+    table.write_text(TABLE)
+    beside.write_text('[document]\ntitle = "Two servers"\n')
+    assert plimsoll("import", "table", table, "--to", study, "--workload", "orders").returncode == 0
+    assert analyse_folder(study).document == Cover(title="Two servers")
+    (study / "document.toml").write_text("[document]\ntitle = 1\n")
+    assert_one_clear_message(plimsoll("guide", study), 2, "document.toml: document.title: must be text, is 1")
+
+
+def test_a_wrong_file_beside_a_table_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    (tmp_path / "t.toml").write_text('[document]\nautor = "x"\n')
+    ran = plimsoll("import", "table", tmp_path / "t.csv", "--to", tmp_path / "study", "--workload", "orders")
+    assert_one_clear_message(ran, 2, "t.toml: document.autor: is not a known key")
+    assert not (tmp_path / "study").exists()

@@ -1,0 +1,65 @@
+"""What a guide says of itself: in a study file, and beside a table that is imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plimsoll.errors import SpecError
+from plimsoll.plan.build import build_plan
+from plimsoll.spec.cover import CoverSpec, read_cover
+from plimsoll.spec.study import parse_study
+
+STUDY = """
+[study]
+name = "s"
+levels = { connections = [1] }
+[[workload]]
+name = "reads"
+kind = "oltp_read_only"
+[[system]]
+name = "a"
+server = { managed = "mariadb" }
+"""
+
+
+def test_it_is_no_condition_of_a_trial() -> None:
+    plain, titled = parse_study(STUDY), parse_study(f'{STUDY}[document]\ntitle = "For you"\n')
+    assert (plain.document, titled.document.title) == (CoverSpec(), "For you")
+    assert build_plan(plain).trials == build_plan(titled).trials
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("title = 3", ["document.title: must be text, is 3"]),
+        ('autor = "x"', ["document.autor: is not a known key"]),
+        ('title = "a\\nb"', ["document.title: must be one line of printable text"]),
+        (f'summary = "{"a" * 2001}"', ["document.summary: must have at most 2000 characters"]),
+        ('title = 3\nauthor = "\\u001b[31m"', ["document.title: ", "document.author: "]),
+    ],
+)
+def test_faults_name_their_key_in_both_places(text: str, faults: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "table.toml"
+    file.write_text(f"[document]\n{text}\n")
+    for read in (lambda: parse_study(f"{STUDY}[document]\n{text}\n"), lambda: read_cover(file)):
+        with pytest.raises(SpecError) as raised:
+            read()
+        assert len(raised.value.faults) == len(faults)
+        assert all(fault in str(line) for fault, line in zip(faults, raised.value.faults, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"[document", "is not TOML"), (b"\xff", "is not TOML"), (b"x = 1\n" * 20_000, "cannot be read")],
+)
+def test_a_file_that_is_no_toml_is_refused(content: bytes, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "table.toml").write_bytes(content)
+    with pytest.raises(SpecError, match=rf"table\.toml: {reason}"):
+        read_cover(tmp_path / "table.toml")
+
+
+def test_a_file_about_something_else_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "table.toml").write_text(STUDY)
+    assert read_cover(tmp_path / "table.toml") == CoverSpec()
