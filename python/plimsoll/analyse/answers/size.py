@@ -141,7 +141,7 @@ def _choose_workload(analysis: Analysis, workload: str | None) -> WorkloadSummar
 def _answer(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummary) -> SizeAnswer:
     comparable = is_comparable(analysis.systems)
     curves = [curve for curve in analysis.curves if curve.workload == workload.name and not curve.kind.is_at_rate]
-    system_fits = [with_horizon(judged_system, asked) for judged_system in _judged_systems(analysis, asked)]
+    system_fits = [with_horizon(judged_system, asked) for judged_system in judged_systems(analysis, asked)]
     judged = sorted(system_fits, key=lambda fit: _order(fit, by_cost=comparable))
     fitting = [fit for fit in judged if fit.verdict is Fit.FITS]
     surely = [fit for fit in fitting if fit.grade is Grade.MEASURED]
@@ -167,8 +167,8 @@ def _more_servers(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummar
     return (*fleets, *scale_out(partial(_judged, analysis), analysis.systems, asked, workload))
 
 
-def _judged_systems(analysis: Analysis, asked: LoadAsked) -> Iterator[SystemFit]:
-    """Each system by the best evidence that there is of it."""
+def judged_systems(analysis: Analysis, asked: LoadAsked) -> Iterator[SystemFit]:
+    """Each system by the best evidence that there is of it; those of which there is none are left out."""
     system_fits = (_judged(analysis, system, asked) for system in analysis.systems)
     return (fit for fit in system_fits if fit is not None)
 
