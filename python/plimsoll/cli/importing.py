@@ -13,6 +13,7 @@ from plimsoll.units import printable
 
 if TYPE_CHECKING:
     from plimsoll.importers.trials import ImportResult, WrittenImport
+    from plimsoll.spec.cover import CoverSpec
 
 LogPattern = Annotated[
     str | None,
@@ -86,11 +87,11 @@ def table(
     from plimsoll.spec.cover import COVER_FILE, CoverSpec, read_cover
 
     options = TableOptions(maps=_pairs(mapping or []), workload=workload, system=system)
-    beside = file.with_suffix(".toml")
-    cover = read_cover(beside) if beside.is_file() else CoverSpec()
+    beside = _beside(file)
+    cover = CoverSpec() if beside is None else read_cover(beside)
     _keep(to, lambda: import_table(file, study_name=to.name, options=options))
-    if cover != CoverSpec():
-        _keep_cover(beside, to / COVER_FILE)
+    if cover != CoverSpec() and not (to / COVER_FILE).exists():
+        _keep_cover(cover, to / COVER_FILE)
 
 
 @app.command("sysbench", cls=Command)
@@ -163,15 +164,24 @@ def tpcc(
     _keep(to, lambda: import_tpcc(logs, study_name=to.name, options=options, kit=kit))
 
 
-def _keep_cover(file: Path, to: Path) -> None:
+def _beside(table: Path) -> Path | None:
+    """The file that may describe a table; None where there is none."""
+    try:
+        file = table.with_suffix(".toml")
+        return file if file.is_file() else None
+    except (OSError, ValueError):  # what has no such name is no table either, which is told when it is read
+        return None
+
+
+def _keep_cover(cover: CoverSpec, to: Path) -> None:
     from plimsoll.errors import HostError
     from plimsoll.record.files import write_file
-    from plimsoll.regular_file import read_regular
+    from plimsoll.spec.cover import cover_text
 
     try:
-        write_file(to, read_regular(file))
+        write_file(to, cover_text(cover).encode())
     except OSError as error:
-        raise HostError(f"{to}: cannot be written: {error.strerror}; free space, and import again") from None
+        raise HostError(f"{to}: cannot be written: {error.strerror}; the table itself was imported") from None
 
 
 def _keep(to: Path, read: Callable[[], ImportResult]) -> None:

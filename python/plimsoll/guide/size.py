@@ -380,7 +380,7 @@ def _beside(rung: Choice) -> Iterator[str]:
 _OTHERS_NAMED = 2
 
 
-_BEYOND = "several of them, or replicas: plimsoll size says how many"
+_BEYOND = "no single system is shown to sustain it: ask plimsoll size"
 
 
 def _money(amount: float | None, price: Price | None) -> str:

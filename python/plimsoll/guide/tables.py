@@ -53,7 +53,7 @@ def per_unit(per_second: float, rate_unit: str) -> float:
 def show_rate(throughput_tps: Estimate, rate_unit: str) -> EstimateText:
     """A throughput in its unit.
 
-    >>> from plimsoll.analyse.study.curve_model import Bounds
+    >>> from plimsoll.analyse.study.cell_model import Bounds
     >>> show_rate(Estimate(value=1245, bounds=Bounds(low=1190, high=1300, method="t")), "tps")
     Shown(value='1,245', bounds='1,190 to 1,300')
     """

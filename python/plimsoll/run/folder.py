@@ -289,7 +289,8 @@ def current_spec(folder: Path) -> tuple[StudySpec | None, str | None]:
     if user_spec.study.name != spec.study.name:
         return spec, None
     now = _with_what_may_change(spec, user_spec)
-    return now, None if now == spec else f"costs and objective are those of {users}, which was changed after the run"
+    is_same = now.model_copy(update={"document": spec.document}) == spec
+    return now, None if is_same else f"costs and objective are those of {users}, which was changed after the run"
 
 
 def _users_file(folder: Path) -> Path | None:

@@ -11,17 +11,18 @@ from pydantic import AfterValidator, Field, ValidationError
 from plimsoll.errors import SpecError, within
 from plimsoll.regular_file import text_regular
 from plimsoll.spec.fields import Written, faults_of
+from plimsoll.spec.new_study import toml_lines
 
 COVER_FILE = "document.toml"
 """In the folder of an import: a study that was measured has its `[document]` in the study file."""
 
-_BYTES_MAX = 65_536
+_BYTES_MAX = 1_000_000
 
 
 def _printable(text: str) -> str:
     if not text.isprintable():
         raise ValueError("must be one line of printable text")
-    return text
+    return text.strip()
 
 
 Line = Annotated[str, Field(max_length=200), AfterValidator(_printable)]
@@ -44,7 +45,7 @@ class CoverSpec(Written):
     organisation: Line = ""
     audience: Line = ""
     summary: Annotated[str, Field(max_length=2000)] = ""
-    confidential: Annotated[Line, Field(max_length=80)] = ""
+    confidential: Annotated[str, Field(max_length=80), AfterValidator(_printable)] = ""
 
 
 def read_cover(path: Path) -> CoverSpec:
@@ -62,3 +63,9 @@ def read_cover(path: Path) -> CoverSpec:
         raise SpecError(*(f"{path}: {fault}" for fault in within(("document",), faults_of(error)))) from None
     except (ValueError, RecursionError) as error:
         raise SpecError(f"{path}: is not TOML: {error}") from None
+
+
+def cover_text(cover: CoverSpec) -> str:
+    """The text of a file with nothing but `[document]`, which `read_cover` reads back."""
+    stated = {key: text for key, text in cover.model_dump().items() if text}
+    return "\n".join(("[document]", *toml_lines(stated), ""))

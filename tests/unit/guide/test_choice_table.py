@@ -38,9 +38,9 @@ def test_ranges_join_and_each_workload_ends_with_what_is_beyond() -> None:
     assert [row[:3] for row in made] == [
         ["read-only", "up to 1,000 tps", "durable"],
         ["read-only", "1,000 to 2,500 tps", "relaxed"],
-        ["read-only", "above 2,500 tps", "several of them, or replicas: plimsoll size says how many"],
+        ["read-only", "above 2,500 tps", "no single system is shown to sustain it: ask plimsoll size"],
         ["read-write", "up to 70.0 tps", "relaxed"],
-        ["read-write", "above 70.0 tps", "several of them, or replicas: plimsoll size says how many"],
+        ["read-write", "above 70.0 tps", "no single system is shown to sustain it: ask plimsoll size"],
     ]
     assert (made[0][3:5], made[0][-2:]) == (["8", "4.20"], ["capacity", "indicated"])
 

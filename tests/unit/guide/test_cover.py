@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from plimsoll.analyse.model import Cover
@@ -63,6 +64,9 @@ def test_a_file_beside_a_table_is_kept_and_may_be_changed(tmp_path: Path) -> Non
     beside.write_text('[document]\ntitle = "Two servers"\n')
     assert plimsoll("import", "table", table, "--to", study, "--workload", "orders").returncode == 0
     assert analyse_folder(study).document == Cover(title="Two servers")
+    (study / "document.toml").write_text('[document]\ntitle = "Mine"\n')
+    assert plimsoll("import", "table", table, "--to", study, "--workload", "orders").returncode == 0
+    assert analyse_folder(study).document == Cover(title="Mine")
     (study / "document.toml").write_text("[document]\ntitle = 1\n")
     assert_one_clear_message(plimsoll("guide", study), 2, "document.toml: document.title: must be text, is 1")
 
@@ -73,3 +77,8 @@ def test_a_wrong_file_beside_a_table_is_refused_before_anything_is_written(tmp_p
     ran = plimsoll("import", "table", tmp_path / "t.csv", "--to", tmp_path / "study", "--workload", "orders")
     assert_one_clear_message(ran, 2, "t.toml: document.autor: is not a known key")
     assert not (tmp_path / "study").exists()
+
+
+@pytest.mark.parametrize("table", [".", "/", f"{'a' * 251}.csv"])
+def test_what_is_no_table_is_refused_as_before(table: str, tmp_path: Path) -> None:
+    assert plimsoll("import", "table", table, "--to", tmp_path / "study").returncode == 2

@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.errors import SpecError
 from plimsoll.plan.build import build_plan
-from plimsoll.spec.cover import CoverSpec, read_cover
+from plimsoll.spec.cover import CoverSpec, cover_text, read_cover
 from plimsoll.spec.study import parse_study
 
 STUDY = """
@@ -36,6 +36,7 @@ def test_it_is_no_condition_of_a_trial() -> None:
         ("title = 3", ["document.title: must be text, is 3"]),
         ('autor = "x"', ["document.autor: is not a known key"]),
         ('title = "a\\nb"', ["document.title: must be one line of printable text"]),
+        (f'confidential = "{"a" * 81}"', ["document.confidential: must have at most 80 characters"]),
         (f'summary = "{"a" * 2001}"', ["document.summary: must have at most 2000 characters"]),
         ('title = 3\nauthor = "\\u001b[31m"', ["document.title: ", "document.author: "]),
     ],
@@ -52,7 +53,7 @@ def test_faults_name_their_key_in_both_places(text: str, faults: list[str], tmp_
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"[document", "is not TOML"), (b"\xff", "is not TOML"), (b"x = 1\n" * 20_000, "cannot be read")],
+    [(b"[document", "is not TOML"), (b"\xff", "is not TOML"), (b"x = 1\n" * 200_000, "cannot be read")],
 )
 def test_a_file_that_is_no_toml_is_refused(content: bytes, reason: str, tmp_path: Path) -> None:
     (tmp_path / "table.toml").write_bytes(content)
@@ -63,3 +64,14 @@ def test_a_file_that_is_no_toml_is_refused(content: bytes, reason: str, tmp_path
 def test_a_file_about_something_else_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "table.toml").write_text(STUDY)
     assert read_cover(tmp_path / "table.toml") == CoverSpec()
+
+
+@pytest.mark.parametrize("text", ["plain", 'a "b" \\ c', "two\nlines\ttab", "\x7f\x00 ü 🚢", "'"])
+def test_what_is_kept_reads_the_same(text: str, tmp_path: Path) -> None:
+    cover = CoverSpec(title="T", summary=text)
+    (tmp_path / "document.toml").write_text(cover_text(cover))
+    assert read_cover(tmp_path / "document.toml") == cover
+
+
+def test_blanks_around_a_line_are_no_part_of_it() -> None:
+    assert parse_study(f'{STUDY}[document]\ntitle = " "\nauthor = " A "\n').document == CoverSpec(author="A")

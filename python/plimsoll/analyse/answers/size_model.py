@@ -219,7 +219,7 @@ class Choice(Document):
     Attributes:
         workload: Under which.
         system: The one to choose.
-        or_systems: Others that are good for nearly as much, within 5 %, and have no rung.
+        or_systems: Others as large that are good for nearly as much, within 5 %, and have no rung.
         less_durable: What it may lose and another system of the study keeps; null where that is nothing.
         up_to_tps: The load that it is good for, headroom kept free, transactions per second.
         connections: At this level.

@@ -322,7 +322,7 @@ def next_at_least(values: Sequence[float], *, levels_count: int = 1, least_varia
 def next_at_most(values: Sequence[float], *, levels_count: int = 1) -> float | None:
     """What the next repetition will not exceed; None as `next_at_least`."""
     width = _log_width(values, levels_count, 0.0)
-    return None if width is None else math.exp(float(np.log(values).mean()) + width)
+    return None if width is None else math.exp(min(float(np.log(values).mean()) + width, LARGEST_LOG))
 
 
 def next_share_at_most(shares: Sequence[float], *, levels_count: int = 1) -> float | None:
