@@ -11,7 +11,6 @@ from typing import Self
 
 from pydantic import Field
 
-from plimsoll.analyse.answers.size_model import Choice
 from plimsoll.analyse.explain.equivalence_model import Durability, DurabilityClass, Equivalence
 from plimsoll.analyse.explain.replication_model import Replication
 from plimsoll.analyse.explain.scaling_model import Scalability
@@ -243,7 +242,6 @@ class Analysis(Document):
         replication: What is said of replicas; empty where no system has any.
         durability_classes: Speed against safety, by workload, the safest first; empty where systems do not differ.
         document: What the guide's first page says of itself.
-        choices: Up to which load to choose which system, by workload, the smallest load first.
     """
 
     analysis_format: int = ANALYSIS_FORMAT
@@ -278,4 +276,3 @@ class Analysis(Document):
     replication: Replication = Replication()
     durability_classes: tuple[DurabilityClass, ...] = ()
     document: Cover = Cover()
-    choices: tuple[Choice, ...] = ()

@@ -168,7 +168,7 @@ def _beside(table: Path) -> Path | None:
     """The file that may describe a table; None where there is none."""
     try:
         file = table.with_suffix(".toml")
-        return file if file.is_file() else None
+        return file if file != table and file.is_file() else None
     except (OSError, ValueError):  # what has no such name is no table either, which is told when it is read
         return None
 

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from itertools import groupby
 from typing import Any
 
-from plimsoll.analyse.answers.size import HEADROOM
 from plimsoll.analyse.answers.size_model import (
     HORIZON_YEARS,
-    Choice,
     Fit,
     Horizon,
     LoadAsked,
@@ -24,7 +21,6 @@ from plimsoll.analyse.answers.size_model import (
     SystemFit,
 )
 from plimsoll.analyse.findings.finding_model import Finding, Grade
-from plimsoll.analyse.model import Analysis
 from plimsoll.guide.size_reasons import at_words, reason_sentence
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_ms, show_rate, whole
 from plimsoll.record.level import Level
@@ -318,69 +314,6 @@ def _fit_row(system_fit: SystemFit, rate_unit: str, *, with_cost: bool) -> tuple
         Entry(show_ms(system_fit.response_p99_ms, is_lower_bound=system_fit.response_is_lower_bound)),
         *cost,
     )
-
-
-def choice_table(analysis: Analysis) -> Table | None:
-    """Up to which load to choose which system, for each workload; None where nothing is known of that."""
-    choices, several = analysis.choices, len(analysis.workloads) > 1
-    if not choices:
-        return None
-    units = {workload.name: workload.rate_unit for workload in analysis.workloads}
-    costs = {system.name: system for system in analysis.systems if system.price is not None}
-    columns = [
-        *([Column(heading="workload", numeric=False)] if several else []),
-        Column(heading="load that you need", numeric=False),
-        Column(heading="choose", numeric=False),
-        Column(heading="connections"),
-        Column(heading="p99 ms"),
-        *([Column(heading="cost per month")] if costs else []),
-        Column(heading="rests on", numeric=False),
-        Column(heading="grade", numeric=False),
-    ]
-    rows = []
-    for workload, rungs in groupby(choices, key=lambda choice: choice.workload):
-        lower, unit = None, units[workload]
-        for rung in rungs:
-            upper = format_rate(rung.up_to_tps, unit)
-            system = costs.get(rung.system)
-            rows.append(
-                (
-                    *([Entry(workload)] if several else []),
-                    Entry(f"up to {upper}" if lower is None else f"{lower.removesuffix(f' {unit}')} to {upper}"),
-                    Entry(rung.system, "; ".join(_beside(rung)) or None),
-                    Entry(whole(rung.connections)),
-                    Entry(show_ms(rung.response_p99_ms, is_lower_bound=rung.response_is_lower_bound)),
-                    *([Entry(_money(system.cost_per_month, system.price) if system else NOT_KNOWN)] if costs else []),
-                    Entry(rung.evidence.value),
-                    Entry(rung.grade.value),
-                )
-            )
-            lower = upper
-        first = [*([Entry(workload)] if several else []), Entry(f"above {lower}"), Entry(_BEYOND)]
-        rows.append((*first, *[Entry("")] * (len(columns) - len(first))))
-    notes = [f"{format_percent(HEADROOM)} of the throughput stays free, as with plimsoll size."]
-    if any(choice.evidence is SizeEvidence.SATURATION for choice in choices):
-        notes.append(
-            "Saturation is what clients that wait for each answer complete: search for the capacity (plimsoll capacity)"
-            " before you plan by it."
-        )
-    return Table(
-        caption="Which system for which load", columns=tuple(columns), rows=tuple(rows), notes=(" ".join(notes),)
-    )
-
-
-def _beside(rung: Choice) -> Iterator[str]:
-    if rung.less_durable is not None:
-        yield rung.less_durable
-    if rung.or_systems:
-        rest = len(rung.or_systems) - _OTHERS_NAMED
-        yield " or ".join(("", *rung.or_systems[:_OTHERS_NAMED])).strip() + (f" and {rest} more" if rest > 0 else "")
-
-
-_OTHERS_NAMED = 2
-
-
-_BEYOND = "no single system is shown to sustain it: ask plimsoll size"
 
 
 def _money(amount: float | None, price: Price | None) -> str:

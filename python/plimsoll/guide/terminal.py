@@ -37,7 +37,6 @@ def render_terminal(analysis: Analysis) -> Group:
         *sentence_blocks((content.analysis.document.confidential, content.analysis.document.summary), mark=""),
         *section("The answer", [*sentence_blocks(content.answer), *_many(content)]),
         *section("Before you rely on a figure", [_warning(warning) for warning in first.warnings]),
-        *section("Which system for which load", table_blocks(content.choices)),
         *_figures(content),
         *_deviations(content),
         *section("Capacity", _capacity(content)),

@@ -317,3 +317,10 @@ def test_between_two_levels_of_which_one_is_a_lower_bound_so_is_the_line() -> No
     both = low.model_copy(update={"cells": (*low.cells, *high.cells), "peak": high.peak})
     (found,) = size(analysis(both), tps=100, connections=6, response_p99_ms=20).systems
     assert (found.response_p99_ms, found.verdict) == (7.0, Fit.UNDECIDED)
+
+
+def test_repetitions_that_differ_a_hundredfold_at_many_levels_leave_it_open() -> None:
+    made = analysis(curve("a", *((connections, 1000.0 + connections, 100.0) for connections in range(1, 41))))
+    cells = tuple(cell.model_copy(update={"repetitions_ms_p99": (1.0, 120.0)}) for cell in made.curves[0].cells)
+    made = made.model_copy(update={"curves": (made.curves[0].model_copy(update={"cells": cells}),)})
+    assert size(made, tps=500.0, response_p99_ms=500.0).systems[0].verdict is Fit.UNDECIDED

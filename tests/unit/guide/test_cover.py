@@ -82,3 +82,9 @@ def test_a_wrong_file_beside_a_table_is_refused_before_anything_is_written(tmp_p
 @pytest.mark.parametrize("table", [".", "/", f"{'a' * 251}.csv"])
 def test_what_is_no_table_is_refused_as_before(table: str, tmp_path: Path) -> None:
     assert plimsoll("import", "table", table, "--to", tmp_path / "study").returncode == 2
+
+
+def test_a_table_may_have_any_ending(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(TABLE)
+    ran = plimsoll("import", "table", tmp_path / "own.toml", "--to", tmp_path / "study", "--workload", "orders")
+    assert ran.returncode == 0, ran.stderr

@@ -141,7 +141,7 @@ def _choose_workload(analysis: Analysis, workload: str | None) -> WorkloadSummar
 def _answer(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummary) -> SizeAnswer:
     comparable = is_comparable(analysis.systems)
     curves = [curve for curve in analysis.curves if curve.workload == workload.name and not curve.kind.is_at_rate]
-    system_fits = [with_horizon(judged_fit, asked) for judged_fit in _judged_systems(analysis, asked)]
+    system_fits = [with_horizon(judged_system, asked) for judged_system in _judged_systems(analysis, asked)]
     judged = sorted(system_fits, key=lambda fit: _order(fit, by_cost=comparable))
     fitting = [fit for fit in judged if fit.verdict is Fit.FITS]
     surely = [fit for fit in fitting if fit.grade is Grade.MEASURED]
@@ -164,26 +164,17 @@ def _more_servers(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummar
     """Replicas by a fleet's arithmetic where apply costs were measured; besides, systems with split data."""
     by_name = {system.name: system for system in analysis.systems}
     fleets = with_replicas(analysis.replication.scaling, by_name, asked)
-    return (*fleets, *scale_out(partial(judged_system, analysis), analysis.systems, asked, workload))
+    return (*fleets, *scale_out(partial(_judged, analysis), analysis.systems, asked, workload))
 
 
 def _judged_systems(analysis: Analysis, asked: LoadAsked) -> Iterator[SystemFit]:
     """Each system by the best evidence that there is of it."""
-    system_fits = (judged_system(analysis, system, asked) for system in analysis.systems)
+    system_fits = (_judged(analysis, system, asked) for system in analysis.systems)
     return (fit for fit in system_fits if fit is not None)
 
 
-def objective_of(analysis: Analysis) -> float | None:
-    """The study's objective, or that of its searches where they have one, milliseconds; None where there is none."""
-    searched = {capacity.objective.response_ms_p99 for capacity in analysis.capacities}
-    return analysis.objective_ms_p99 or (searched.pop() if len(searched) == 1 else None)
-
-
-def judged_system(analysis: Analysis, system: SystemSummary, asked: LoadAsked) -> SystemFit | None:
-    """The verdict on one system; None where nothing of it was measured.
-
-    A disturbed system has nothing to spare that is known.
-    """
+def _judged(analysis: Analysis, system: SystemSummary, asked: LoadAsked) -> SystemFit | None:
+    """None where nothing of it was measured. A disturbed system has nothing to spare that is known."""
     fit = _by_best_evidence(analysis, system, asked)
     if fit is None or fit.verdict is not Fit.DISTURBED:
         return fit

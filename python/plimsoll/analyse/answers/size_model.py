@@ -213,34 +213,6 @@ class SystemFit(Document):
     reason: Finding
 
 
-class Choice(Document):
-    """A rung of a ladder: up to which load to choose which system.
-
-    Attributes:
-        workload: Under which.
-        system: The one to choose.
-        or_systems: Others as large that are good for nearly as much, within 5 %, and have no rung.
-        less_durable: What it may lose and another system of the study keeps; null where that is nothing.
-        up_to_tps: The load that it is good for, headroom kept free, transactions per second.
-        connections: At this level.
-        response_p99_ms: Response time there, milliseconds; null where it is not known.
-        response_is_lower_bound: It is that or more: some transactions had not ended.
-        evidence: What it rests on.
-        grade: How well that is known.
-    """
-
-    workload: str
-    system: str
-    or_systems: tuple[str, ...] = ()
-    less_durable: str | None = None
-    up_to_tps: float
-    connections: int
-    response_p99_ms: float | None = None
-    response_is_lower_bound: bool = False
-    evidence: SizeEvidence
-    grade: Grade
-
-
 class ScaleOut(Document):
     """How many systems of one kind would sustain the load together, under the stated assumption.
 
