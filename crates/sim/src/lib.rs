@@ -112,7 +112,7 @@ pub struct Stall {
 /// Statements that fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Every n-th statement over all connections; 1 means all.
+    /// Every n-th statement over all connections, unless it is a rollback; 1 means all.
     pub every: u64,
     /// MySQL's error number.
     pub code: u16,

@@ -54,6 +54,7 @@ impl Drop for LogsIn<'_> {
 /// A prepared statement.
 struct Prepared {
     is_control: bool,
+    is_rollback: bool,
     /// What it answers, ready to be sent.
     reply: Vec<u8>,
 }
@@ -128,6 +129,7 @@ impl<'a> Service<'a> {
         let columns = self.result_of(sql).map_or(0, |result| result.columns.len() as u16);
         let statement = Prepared {
             is_control: self.answer_to(sql).is_some(),
+            is_rollback: is_rollback(sql),
             reply: self.reply(sql, RowFormat::Binary),
         };
         self.prepared.insert(id, statement);
@@ -141,7 +143,7 @@ impl<'a> Service<'a> {
                 &packets::error(1243, "HY000", "Unknown prepared statement handler"),
             ));
         };
-        let failed = if statement.is_control { None } else { self.run(arrived) };
+        let failed = if statement.is_control { None } else { self.run(arrived, statement.is_rollback) };
         failed.map_or(Cow::Borrowed(&statement.reply[..]), Cow::Owned)
     }
 
@@ -149,18 +151,19 @@ impl<'a> Service<'a> {
         let failed = if self.answer_to(sql).is_some() {
             None
         } else {
-            self.run(arrived)
+            self.run(arrived, is_rollback(sql))
         };
         failed.unwrap_or_else(|| self.reply(sql, RowFormat::Text))
     }
 
-    /// Counts a statement and takes its time. The error that it meets, if it is one of those that do.
-    fn run(&self, arrived: Instant) -> Option<Vec<u8>> {
+    /// Counts a statement and takes its time. The error that it meets, if it is one of those that do; no server fails a
+    /// rollback, which also comes at an uncertain place in the count.
+    fn run(&self, arrived: Instant, is_rollback: bool) -> Option<Vec<u8>> {
         let number = self.shared.statements.fetch_add(1, Ordering::Relaxed) + 1;
         self.delay(arrived);
         let failure = self.shared.script.failure.as_ref();
         failure
-            .filter(|failure| number % failure.every == 0)
+            .filter(|failure| number % failure.every == 0 && !is_rollback)
             .map(|failure| packet(1, &packets::error(failure.code, &failure.sqlstate, &failure.message)))
     }
 
@@ -235,6 +238,10 @@ fn begins_with(sql: &str, prefix: &str) -> bool {
     sql.trim_start()
         .get(..prefix.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+fn is_rollback(sql: &str) -> bool {
+    begins_with(sql, "rollback")
 }
 
 fn changes_rows(sql: &str) -> bool {

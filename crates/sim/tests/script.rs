@@ -112,25 +112,39 @@ fn control_queries_are_answered_and_not_counted() {
     assert_eq!(sim.statements(), 0);
 }
 
-#[test]
-fn every_third_statement_fails() {
-    let (sqlstate, message) = ("40001".to_owned(), "Deadlock found".to_owned());
+/// A server at which every n-th statement ends in a deadlock.
+fn deadlocking(every: u64) -> Sim {
     let failure = Failure {
-        every: 3,
+        every,
         code: 1213,
-        sqlstate,
-        message,
+        sqlstate: "40001".to_owned(),
+        message: "Deadlock found".to_owned(),
     };
-    let sim = Sim::start(Script {
+    let script = Script {
         failure: Some(failure),
         ..Script::default()
-    })
-    .unwrap();
+    };
+    Sim::start(script).unwrap()
+}
+
+#[test]
+fn every_third_statement_fails() {
+    let sim = deadlocking(3);
     let mut connection = connect(&sim);
     let codes: Vec<_> = (0..6)
         .map(|_| connection.query("SELECT 1").err().and_then(|error| error.server_code()))
         .collect();
     assert_eq!(codes, [None, None, Some(1213), None, None, Some(1213)]);
+}
+
+#[test]
+fn a_rollback_never_fails() {
+    let sim = deadlocking(1);
+    let mut connection = connect(&sim);
+    let statement = connection.prepare("rollback").unwrap();
+    connection.query("SELECT 1").unwrap_err();
+    connection.query("ROLLBACK").unwrap();
+    connection.run(&statement, &[], Sink::Count).unwrap();
 }
 
 #[test]
