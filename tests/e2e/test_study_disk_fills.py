@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +15,7 @@ from support.command import assert_one_clear_message, plimsoll, start
 from support.loop_mount import filled, leave_little, mounted
 from support.recordings import finished_ids
 from support.servers import server_command
-from support.studies import wait_for_trials, wait_until_gone
-from support.waiting import until
+from support.studies import wait_for_interval, wait_for_load, wait_for_trials, wait_until_gone
 
 pytestmark = pytest.mark.e2e
 
@@ -114,9 +112,8 @@ def test_a_disk_that_fills_while_the_first_copy_is_made(small_disk: Path, tmp_pa
     file = written(tmp_path, 1)
     file.write_text(file.read_text().replace("table_size = 500", "table_size = 60000"))
     process = start("study", "run", file, "--to", study, env=env)
-    events = study / "events.jsonl"
     try:
-        wait_for_load(events, process)
+        wait_for_load(study, process)
         with filled(small_disk, 150 * 2**20):
             _, errors = process.communicate(timeout=300)
             assert process.returncode == 3, errors
@@ -140,12 +137,11 @@ def test_a_server_that_waits_for_space_is_named_at_once(phase: str, small_disk: 
     text = text.replace("table_size = 500", f"table_size = {300_000 if phase == 'load' else 500}")
     file.write_text(text.replace('duration = "4s"', 'duration = "300s"'))
     process = start("study", "run", file, "--to", study, env={"PLIMSOLL_DATA_DIR": str(data_dir)})
-    events = study / "events.jsonl"
     try:
         if phase == "load":
-            wait_for_load(events, process)
+            wait_for_load(study, process)
         else:
-            assert until(lambda: events.exists() and events.read_text().count('"interval_ended"') > 1, 100)
+            wait_for_interval(study, process, 1)
         leave_little(small_disk)
         _, errors = process.communicate(timeout=300)
     finally:
@@ -162,13 +158,3 @@ def test_a_server_that_waits_for_space_is_named_at_once(phase: str, small_disk: 
         (one,) = read_study(study).recordings
         assert full in str(one.outcome.reason)
     wait_until_gone(str(data_dir))
-
-
-def wait_for_load(events: Path, process: subprocess.Popen[str]) -> None:
-    """Waits until rows are loaded."""
-
-    def is_loading() -> bool:
-        return process.poll() is not None or (events.exists() and '"phase":"load"' in events.read_text())
-
-    assert until(is_loading, 100)
-    assert process.poll() is None, process.communicate()

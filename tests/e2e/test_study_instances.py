@@ -15,8 +15,14 @@ from plimsoll.record.store import Recording, read_study
 from support.command import plimsoll, start
 from support.placing import needs_controllers, needs_two_cpus
 from support.recordings import finished_ids
-from support.studies import is_running_server, kill_server, servers_below, wait_for_trials, wait_until_gone
-from support.waiting import until
+from support.studies import (
+    is_running_server,
+    kill_server,
+    servers_below,
+    wait_for_load,
+    wait_for_trials,
+    wait_until_gone,
+)
 
 pytestmark = pytest.mark.e2e
 
@@ -147,13 +153,12 @@ def test_cpus_and_limits_are_divided_and_the_client_has_its_own(tmp_path: Path, 
 def test_an_instance_that_dies_while_rows_are_loaded_ends_all_with_one_message(
     tmp_path: Path, data_dir: dict[str, str]
 ) -> None:
-    """The rows take longer than any test waits; nothing is left of either instance, nor of what loads the other."""
-    text = STUDY.replace("table_size = 1000", "table_size = 10000000")
-    process = start("study", "run", written(tmp_path / "s.toml", text), "--to", tmp_path / "out", env=data_dir)
+    """Rows take much longer than it takes to see the first; nothing is left of either, nor of what loads the other."""
+    text, study = STUDY.replace("table_size = 1000", "table_size = 3000000"), tmp_path / "out"
+    process = start("study", "run", written(tmp_path / "s.toml", text), "--to", study, env=data_dir)
     folder = data_dir["PLIMSOLL_DATA_DIR"]
-    events = tmp_path / "out/events.jsonl"
     try:
-        assert until(lambda: events.exists() and '"phase":"load"' in events.read_text(), 120), "both load"
+        wait_for_load(study, process)
         kill_server(folder)
         _, errors = process.communicate(timeout=300)  # the engine waits a minute for a server that may come back
     finally:

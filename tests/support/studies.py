@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from plimsoll.run.events import IntervalEnded, TrialBegan, TrialEnded, read_events
 from support.waiting import until
@@ -36,31 +39,46 @@ def wait_until_gone(folder: str) -> None:
     assert until(lambda: not left()), left()
 
 
+def wait_for_load(study: Path, process: subprocess.Popen[str]) -> None:
+    """Waits until rows are loaded."""
+    events = study / "events.jsonl"
+    _wait_for(process, lambda: events.exists() and '"phase":"load"' in events.read_text(), "no rows are loaded")
+
+
 def wait_for_trials(study: Path, count: int, process: subprocess.Popen[str]) -> None:
     """Waits until so many trials are recorded and the next one runs."""
 
     def are_recorded() -> bool:
-        assert process.poll() is None, process.communicate()
         events = [stamped.event for stamped in read_events(study / "events.jsonl")]
         ended = sum(isinstance(event, TrialEnded) for event in events)
         began = sum(isinstance(event, TrialBegan) for event in events)
         return ended >= count and began > ended
 
-    assert until(are_recorded, 100)
+    _wait_for(process, are_recorded, f"not {count} trials are recorded")
 
 
 def wait_for_interval(study: Path, process: subprocess.Popen[str], index: int, *, trial: int = 1) -> None:
     """Waits until an interval of the study's first trial has ended, or of a later one."""
 
     def has_ended() -> bool:
-        assert process.poll() is None, process.communicate()
         trials, found = 0, False
         for stamped in read_events(study / "events.jsonl"):
             trials += isinstance(stamped.event, TrialBegan)
             found |= trials == trial and isinstance(stamped.event, IntervalEnded) and stamped.event.index >= index
         return found
 
-    assert until(has_ended, 100), "no such interval ended"
+    _wait_for(process, has_ended, "no such interval ended")
+
+
+def _wait_for(process: subprocess.Popen[str], condition: Callable[[], bool], otherwise: str) -> None:
+    """Waits for what a running study does; one that ends before says what it printed."""
+
+    def is_so_while_it_runs() -> bool:
+        if process.poll() is not None:
+            pytest.fail(f"it ended with {process.returncode}: {process.communicate()}")
+        return condition()
+
+    assert until(is_so_while_it_runs, 300), otherwise
 
 
 def server_below(folder: str) -> int:

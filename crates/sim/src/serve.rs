@@ -143,7 +143,11 @@ impl<'a> Service<'a> {
                 &packets::error(1243, "HY000", "Unknown prepared statement handler"),
             ));
         };
-        let failed = if statement.is_control { None } else { self.run(arrived, statement.is_rollback) };
+        let failed = if statement.is_control {
+            None
+        } else {
+            self.run(arrived, statement.is_rollback)
+        };
         failed.map_or(Cow::Borrowed(&statement.reply[..]), Cow::Owned)
     }
 
