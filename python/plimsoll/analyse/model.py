@@ -196,6 +196,7 @@ class Cover(Document):
         audience: Whom it is for.
         summary: The author's words above the answer.
         confidential: A mark on every sheet.
+        logo: A picture, as a `data:` address.
     """
 
     title: str = ""
@@ -204,6 +205,7 @@ class Cover(Document):
     audience: str = ""
     summary: str = ""
     confidential: str = ""
+    logo: str = ""
 
 
 class Analysis(Document):

@@ -13,7 +13,6 @@ from plimsoll.units import printable
 
 if TYPE_CHECKING:
     from plimsoll.importers.trials import ImportResult, WrittenImport
-    from plimsoll.spec.cover import CoverSpec
 
 LogPattern = Annotated[
     str | None,
@@ -76,7 +75,7 @@ def table(
     distinguishes systems.
 
     A file of the same name with the ending .toml may hold a [document] table, as in a study file: title, author,
-    organisation and audience of the guide, a summary, and a mark such as "Confidential".
+    organisation and audience of the guide, a summary, a mark such as "Confidential", and a logo.
 
     Example: plimsoll import table examples/published/hp-proliant-2008.csv --to hp && plimsoll guide hp
 
@@ -84,14 +83,17 @@ def table(
     """
     from plimsoll.importers.columns import TableOptions
     from plimsoll.importers.table import import_table
-    from plimsoll.spec.cover import COVER_FILE, CoverSpec, read_cover
+    from plimsoll.spec.cover import COVER_FILE, CoverSpec, cover_text, read_cover, read_logo
 
     options = TableOptions(maps=_pairs(mapping or []), workload=workload, system=system)
     beside = _beside(file)
     cover = CoverSpec() if beside is None else read_cover(beside)
+    logo = read_logo(cover, file.parent)
     _keep(to, lambda: import_table(file, study_name=to.name, options=options))
     if cover != CoverSpec() and not (to / COVER_FILE).exists():
-        _keep_cover(cover, to / COVER_FILE)
+        _keep_file(to / COVER_FILE, cover_text(cover).encode())
+        if logo:
+            _keep_file(to / cover.logo, logo)
 
 
 @app.command("sysbench", cls=Command)
@@ -173,13 +175,12 @@ def _beside(table: Path) -> Path | None:
         return None
 
 
-def _keep_cover(cover: CoverSpec, to: Path) -> None:
+def _keep_file(to: Path, content: bytes) -> None:
     from plimsoll.errors import HostError
     from plimsoll.record.files import write_file
-    from plimsoll.spec.cover import cover_text
 
     try:
-        write_file(to, cover_text(cover).encode())
+        write_file(to, content)
     except OSError as error:
         raise HostError(f"{to}: cannot be written: {error.strerror}; the table itself was imported") from None
 

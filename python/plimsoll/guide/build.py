@@ -18,7 +18,7 @@ from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.explain.durability import with_durability_classes
 from plimsoll.analyse.explain.storage import with_storage
 from plimsoll.analyse.model import Analysis, Cover
-from plimsoll.errors import HostError, RecordError
+from plimsoll.errors import HostError, RecordError, SpecError
 from plimsoll.guide.sources import of_plan, searches_of_plan
 from plimsoll.importers.trials import missing_logs
 from plimsoll.private_folder import PrivateFolder
@@ -28,9 +28,9 @@ from plimsoll.record.storage import StorageRecord
 from plimsoll.record.store import Recording
 from plimsoll.record.store import read_study as read_study_recordings
 from plimsoll.run.capacity_search import read_searches
-from plimsoll.run.folder import current_spec, read_kept, read_plan
+from plimsoll.run.folder import current_spec, document_folders, read_kept, read_plan
 from plimsoll.run.storage import read_storages
-from plimsoll.spec.cover import COVER_FILE, CoverSpec, read_cover
+from plimsoll.spec.cover import COVER_FILE, CoverSpec, picture_address, read_cover, read_logo
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import UTILISATION, PriceFile, check_systems, read_prices
 
@@ -80,7 +80,7 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
             utilisation=share,
         )
         cover = read_cover(folder / COVER_FILE) if (folder / COVER_FILE).exists() else CoverSpec()
-        return with_durability_classes(_with_cover(imported, cover), _durability(folder))
+        return with_durability_classes(_with_cover(imported, cover, folder), _durability(folder))
     order = [system.name for system in spec.system]
     objective_s = spec.study.objective.response_p99
     stated = {system.name: system.price for system in spec.system}
@@ -100,12 +100,18 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
         searches=searches_of_plan(plan, read_searches(folder)),
         fitted=None if plan is None else plan.fitted,
     )
-    analysis = with_storage(_with_cover(analysis, spec.document), _of_study(spec, read_storages(folder)))
+    analysis = _with_cover(analysis, spec.document, *document_folders(folder))
+    analysis = with_storage(analysis, _of_study(spec, read_storages(folder)))
     return with_durability_classes(analysis, _durability(folder))
 
 
-def _with_cover(analysis: Analysis, cover: CoverSpec) -> Analysis:
-    return analysis.model_copy(update={"document": Cover(**cover.model_dump())})
+def _with_cover(analysis: Analysis, cover: CoverSpec, *folders: Path) -> Analysis:
+    try:
+        logo = picture_address(read_logo(cover, *folders))
+    except SpecError as error:
+        _LOG.warning("%s; the guide shows no logo", error)
+        logo = ""
+    return analysis.model_copy(update={"document": Cover(**{**cover.model_dump(), "logo": logo})})
 
 
 def _durability(folder: Path) -> DurabilityRecord | None:

@@ -26,6 +26,7 @@ from plimsoll.plan.model import PLAN_FORMAT, Plan
 from plimsoll.record.document import Document, is_newer
 from plimsoll.record.files import partial_of, unreadable, write_file
 from plimsoll.regular_file import read_regular, text_regular
+from plimsoll.spec.cover import read_logo
 from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study, read_study
 from plimsoll.spec.workloads import WORKLOADS_FILE, StatementsSpec, kept_files, reader
 
@@ -100,8 +101,8 @@ class OpenedStudy:
         held: Its lock.
     """
 
-    def __init__(self, held: HeldFolder, spec: StudySpec, file: Path, text: str) -> None:
-        self.held, self._spec, self._file, self._text = held, spec, file, text
+    def __init__(self, held: HeldFolder, spec: StudySpec, file: Path, text: str, logo: bytes) -> None:
+        self.held, self._spec, self._file, self._text, self._logo = held, spec, file, text, logo
 
     def keep(self, plan: Plan) -> None:
         """Writes down what was asked and what follows from it.
@@ -110,14 +111,16 @@ class OpenedStudy:
             HostError: It cannot be written.
         """
         folder = self.held.path
-        _replace(folder / STUDY_FILE, self._text)
+        _replace(folder / STUDY_FILE, self._text.encode())
         if (pointer := pointer_text(folder, self._file)) is not None:
-            _replace(folder / POINTER_FILE, pointer)
-        _replace(folder / PLAN_FILE, plan.model_dump_json(indent=1))
+            _replace(folder / POINTER_FILE, pointer.encode())
+        _replace(folder / PLAN_FILE, plan.model_dump_json(indent=1).encode())
         if files := {
             workload.file: workload.text for workload in self._spec.workload if isinstance(workload, StatementsSpec)
         }:
-            _replace(folder / WORKLOADS_FILE, json.dumps(files, indent=1))
+            _replace(folder / WORKLOADS_FILE, json.dumps(files, indent=1).encode())
+        if self._logo:
+            _replace(folder / self._spec.document.logo, self._logo)
 
 
 @contextlib.contextmanager
@@ -125,13 +128,14 @@ def opened(folder: Path, file: Path, spec: StudySpec) -> Iterator[OpenedStudy]:
     """Makes or takes up a study's folder and holds its lock: only one process runs a study at a time.
 
     Raises:
-        SpecError: The folder belongs to something else, or the file says something else by now.
+        SpecError: The folder belongs to something else, the file says something else by now, or its logo is none.
         HostError: It cannot be written, or another process runs the study.
     """
     text = _text_of(file, spec)
+    logo = read_logo(spec.document, folder_of_file(folder, file), folder)
     _refuse_foreign(folder, spec)
     with HeldFolder(folder) as held:
-        yield OpenedStudy(held, spec, file, text)
+        yield OpenedStudy(held, spec, file, text, logo)
 
 
 def holds_study(folder: Path, name: str) -> bool:
@@ -231,10 +235,10 @@ def refuse_for_recordings(folder: Path) -> None:
         raise SpecError(f"{folder}: is not empty and has no recordings; choose another folder")
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, content: bytes) -> None:
     """Writes a small file whole or not at all."""
     try:
-        write_file(path, text.encode())
+        write_file(path, content)
     except OSError as error:
         raise HostError(f"{path}: cannot be written: {error.strerror}; free space or choose another --to") from None
 
@@ -263,6 +267,11 @@ def folder_of_file(folder: Path, file: Path) -> Path:
     if file.absolute() == (folder / STUDY_FILE).absolute() and (users := _users_file(folder)) is not None:
         return users.parent.absolute()
     return file.absolute().parent
+
+
+def document_folders(folder: Path) -> tuple[Path, Path]:
+    """Where a study's `[document]` finds its files: beside the user's study file first, then in the study's folder."""
+    return folder_of_file(folder, folder / STUDY_FILE), folder
 
 
 def current_spec(folder: Path) -> tuple[StudySpec | None, str | None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, ValidationError
 
 from plimsoll.errors import SpecError, within
-from plimsoll.regular_file import text_regular
+from plimsoll.regular_file import read_regular, text_regular
 from plimsoll.spec.fields import Written, faults_of
 from plimsoll.spec.new_study import toml_lines
 
@@ -17,12 +19,20 @@ COVER_FILE = "document.toml"
 """In the folder of an import: a study that was measured has its `[document]` in the study file."""
 
 _BYTES_MAX = 1_000_000
+_LOGO_BYTES_MAX = 200_000
+_LOGO_NAME = re.compile(r"\w[\w. -]{0,99}\.(?:png|jpe?g|svg)", re.IGNORECASE)
 
 
 def _printable(text: str) -> str:
     if not text.isprintable():
         raise ValueError("must be one line of printable text")
     return text.strip()
+
+
+def _logo_name(text: str) -> str:
+    if text and not _LOGO_NAME.fullmatch(text):
+        raise ValueError('must be the name of a file beside this one, such as "logo.svg" (.png, .jpg or .svg)')
+    return text
 
 
 Line = Annotated[str, Field(max_length=200), AfterValidator(_printable)]
@@ -38,6 +48,7 @@ class CoverSpec(Written):
         audience: Whom it is for.
         summary: Above the answer, in your own words.
         confidential: A mark on every sheet, such as `"Internal use only"`.
+        logo: A picture beside the file that says so, such as `"logo.svg"`: PNG, JPEG or SVG, at most 200 kB.
     """
 
     title: Line = ""
@@ -46,6 +57,7 @@ class CoverSpec(Written):
     audience: Line = ""
     summary: Annotated[str, Field(max_length=2000)] = ""
     confidential: Annotated[str, Field(max_length=80), AfterValidator(_printable)] = ""
+    logo: Annotated[str, AfterValidator(_logo_name)] = ""
 
 
 def read_cover(path: Path) -> CoverSpec:
@@ -69,3 +81,34 @@ def cover_text(cover: CoverSpec) -> str:
     """The text of a file with nothing but `[document]`, which `read_cover` reads back."""
     stated = {key: text for key, text in cover.model_dump().items() if text}
     return "\n".join(("[document]", *toml_lines(stated), ""))
+
+
+def read_logo(cover: CoverSpec, *folders: Path) -> bytes:
+    """The picture that the cover names, from the first of the folders that has it; nothing where it names none.
+
+    Raises:
+        SpecError: No folder has it, or it is no picture of a kind that guides show.
+    """
+    if not cover.logo:
+        return b""
+    path = next((folder / cover.logo for folder in folders if (folder / cover.logo).exists()), folders[0] / cover.logo)
+    try:
+        picture = read_regular(path, _LOGO_BYTES_MAX)
+    except OSError as error:
+        raise SpecError(f"document.logo: {path}: {error.strerror}") from None
+    if not _media_type(picture):
+        raise SpecError(f"document.logo: {path}: is neither PNG nor JPEG nor SVG")
+    return picture
+
+
+def picture_address(picture: bytes) -> str:
+    """A picture as a `data:` address, which a page holds itself; empty for none. Scripts in an SVG do not run."""
+    return f"data:image/{_media_type(picture)};base64,{base64.b64encode(picture).decode()}" if picture else ""
+
+
+def _media_type(picture: bytes) -> str:
+    if picture.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "png"
+    if picture.startswith(b"\xff\xd8\xff"):
+        return "jpeg"
+    return "svg+xml" if picture.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<svg", b"<?xml")) else ""

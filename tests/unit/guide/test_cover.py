@@ -79,6 +79,23 @@ def test_a_wrong_file_beside_a_table_is_refused_before_anything_is_written(tmp_p
     assert not (tmp_path / "study").exists()
 
 
+def test_a_logo_beside_a_table_comes_with_it_and_one_that_is_gone_costs_no_guide(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    (tmp_path / "t.toml").write_text('[document]\nlogo = "own.svg"\n')
+    words = ("import", "table", tmp_path / "t.csv", "--to", tmp_path / "study", "--workload", "orders")
+    assert_one_clear_message(plimsoll(*words), 2, "document.logo: ", "own.svg: No such file")
+    assert not (tmp_path / "study").exists()
+    (tmp_path / "own.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>")
+    assert plimsoll(*words).returncode == 0
+    (tmp_path / "own.svg").unlink()
+    page = render_html(analyse_folder(tmp_path / "study"))
+    assert '<img class="logo" alt="" src="data:image/svg+xml;base64,' in page
+    assert "alert(1)" not in page
+    (tmp_path / "study" / "own.svg").unlink()
+    shown = plimsoll("guide", tmp_path / "study")
+    assert (shown.returncode, "the guide shows no logo" in shown.stderr) == (0, True)
+
+
 @pytest.mark.parametrize("table", [".", "/", f"{'a' * 251}.csv"])
 def test_what_is_no_table_is_refused_as_before(table: str, tmp_path: Path) -> None:
     assert plimsoll("import", "table", table, "--to", tmp_path / "study").returncode == 2

@@ -8,7 +8,9 @@ import pytest
 
 from plimsoll.errors import HostError, SpecError
 from plimsoll.plan.build import build_plan
-from plimsoll.run.folder import opened, resolve
+from plimsoll.run.folder import document_folders, opened, resolve
+from plimsoll.spec.cover import read_logo
+from plimsoll.spec.study import read_study
 
 TEXT = """
 [study]
@@ -70,6 +72,23 @@ def test_what_was_checked_is_what_is_kept(file: Path, tmp_path: Path) -> None:
         with pytest.raises(SpecError, match="changed while it was read"), opened(folder, file, spec):
             pass
     assert not folder.exists()
+
+
+def test_a_logo_is_kept_with_the_study_and_the_newer_one_beside_the_file_counts(file: Path, tmp_path: Path) -> None:
+    file.write_text(f'{TEXT}[document]\nlogo = "own.svg"\n')
+    folder = tmp_path / "out"
+    with pytest.raises(SpecError, match=r"document.logo: .*own.svg: No such file"):
+        take(file, folder)
+    assert not folder.exists()
+    (tmp_path / "own.svg").write_text("<svg>1</svg>")
+    take(file, folder)
+    assert (folder / "own.svg").read_text() == "<svg>1</svg>"
+    cover = read_study(file).document
+    (tmp_path / "own.svg").write_text("<svg>2</svg>")
+    assert read_logo(cover, *document_folders(folder)) == b"<svg>2</svg>"
+    file.unlink()
+    assert read_logo(cover, *document_folders(folder)) == b"<svg>1</svg>"
+    take(folder / "study.toml", folder)
 
 
 def test_a_folder_of_another_study_is_refused(file: Path, tmp_path: Path) -> None:
