@@ -13,7 +13,6 @@ from plimsoll.units import printable
 
 if TYPE_CHECKING:
     from plimsoll.importers.trials import ImportResult, WrittenImport
-    from plimsoll.spec.cover import CoverSpec
 
 LogPattern = Annotated[
     str | None,
@@ -84,14 +83,15 @@ def table(
     """
     from plimsoll.importers.columns import TableOptions
     from plimsoll.importers.table import import_table
-    from plimsoll.spec.cover import COVER_FILE, CoverSpec, read_cover
+    from plimsoll.record.files import replace_text
+    from plimsoll.spec.cover import COVER_FILE, CoverSpec, cover_text, read_cover
 
     options = TableOptions(maps=_pairs(mapping or []), workload=workload, system=system)
     beside = _beside(file)
     cover = CoverSpec() if beside is None else read_cover(beside)
     _keep(to, lambda: import_table(file, study_name=to.name, options=options))
     if cover != CoverSpec() and not (to / COVER_FILE).exists():
-        _keep_cover(cover, to / COVER_FILE)
+        replace_text(to / COVER_FILE, cover_text(cover), "the table itself was imported")
 
 
 @app.command("sysbench", cls=Command)
@@ -171,17 +171,6 @@ def _beside(table: Path) -> Path | None:
         return file if file != table and file.is_file() else None
     except (OSError, ValueError):  # what has no such name is no table either, which is told when it is read
         return None
-
-
-def _keep_cover(cover: CoverSpec, to: Path) -> None:
-    from plimsoll.errors import HostError
-    from plimsoll.record.files import write_file
-    from plimsoll.spec.cover import cover_text
-
-    try:
-        write_file(to, cover_text(cover).encode())
-    except OSError as error:
-        raise HostError(f"{to}: cannot be written: {error.strerror}; the table itself was imported") from None
 
 
 def _keep(to: Path, read: Callable[[], ImportResult]) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
-from rich.console import Console
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
@@ -17,6 +15,7 @@ from plimsoll.guide.html import render_html
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.record import frames
 from support.markdown import unlinked_markdown
+from support.printed import printed
 from unit.analyse.made import Made, measured, published
 
 
@@ -120,9 +119,7 @@ def test_types_survive_json(mix: Analysis) -> None:
 
 
 def shown(analysis: Analysis) -> list[str]:
-    output = io.StringIO()
-    Console(file=output, width=80).print(render_terminal(analysis))
-    return [render_html(analysis), unlinked_markdown(analysis), output.getvalue()]
+    return [render_html(analysis), unlinked_markdown(analysis), printed(render_terminal(analysis))]
 
 
 def test_every_guide_has_a_row_for_each_type_and_level(mix: Analysis) -> None:
