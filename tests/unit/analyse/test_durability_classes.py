@@ -9,7 +9,7 @@ from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.storage import durability_section
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.fault_tests import DurabilityRecord, SettingOutcome
-from unit.analyse.made import measured
+from support.made import measured
 
 
 def study(*flushes: str) -> Analysis:

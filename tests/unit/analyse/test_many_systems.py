@@ -11,9 +11,9 @@ from plimsoll.analyse.answers.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import describe
 from plimsoll.guide.terminal import render_terminal
+from support.made import published
 from support.printed import printed
 from support.told import answer_of
-from unit.analyse.made import published
 
 
 def study(count: int, *, objective_ms: float | None = None) -> Analysis:

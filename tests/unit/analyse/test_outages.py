@@ -10,8 +10,8 @@ from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.record.model import OutageRecord
+from support.made import measured
 from support.printed import printed
-from unit.analyse.made import measured
 
 RATES = [100.0] * 10
 """Ten measured seconds, after two of warm-up."""

@@ -21,10 +21,10 @@ from plimsoll.guide.words import place_words
 from plimsoll.record import frames
 from plimsoll.record.level import Level, LevelKind
 from plimsoll.record.model import TrialWarning
+from support.made import PLACE, STARTED_UNIX_S, Made, histogram_table, measured
 from support.markdown import unlinked_markdown
 from support.printed import printed
 from support.told import answer_of, limits_of
-from unit.analyse.made import PLACE, STARTED_UNIX_S, Made, histogram_table, measured
 
 SECONDS = 12
 """Of load: two of warm-up and ten that count."""

@@ -12,7 +12,7 @@ from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.storage import use_sentence
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.storage import OperationFigures, StorageMeasurement, StorageRecord, StorageTest
-from unit.analyse.made import measured
+from support.made import measured
 from unit.analyse.test_server_summaries import SECONDS, TPS, telemetry
 
 

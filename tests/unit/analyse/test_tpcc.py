@@ -16,10 +16,10 @@ from plimsoll.guide.html import render_html
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.spec.tpcc import TpccSpec, quirks_of
+from support.made import Made, measured
 from support.markdown import unlinked_markdown
 from support.printed import printed
 from support.told import limits_of
-from unit.analyse.made import Made, measured
 
 FAITHFUL = {"warehouses": 2, "times": 1.0, "delivery_connections": 1, "isolation": "serializable"}
 """Options that depart from nothing that can be chosen, but that the queue of deliveries is in memory."""

@@ -14,9 +14,9 @@ from plimsoll.analyse.study.cell_model import TypeTotal
 from plimsoll.guide.html import render_html
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.record import frames
+from support.made import Made, measured, published
 from support.markdown import unlinked_markdown
 from support.printed import printed
-from unit.analyse.made import Made, measured, published
 
 
 def spread_ns(low_ms: float, high_ms: float) -> np.ndarray:

@@ -12,6 +12,7 @@ from plimsoll.errors import SpecError
 from plimsoll.spec.clients import CLIENTS, Clients, RetryRule, ThinkTime, parse_retry, steady
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.target import parse_target
+from support.faults import faults_of
 
 STUDY = """
 [study]
@@ -29,12 +30,6 @@ server = {{ managed = "mariadb" }}
 
 def written(clients: str) -> Clients:
     return parse_study(STUDY.format(clients=clients)).study.clients
-
-
-def faults(clients: str) -> list[str]:
-    with pytest.raises(SpecError) as caught:
-        written(clients)
-    return list(caught.value.lines)
 
 
 def test_nothing_said_is_what_servers_ask_for() -> None:
@@ -124,7 +119,7 @@ def test_a_think_time_alone_is_a_mean_and_no_rules_mean_no_retries() -> None:
     ],
 )
 def test_faults_are_named_with_path_and_value(clients: str, part: str) -> None:
-    assert any(part in fault for fault in faults(clients)), faults(clients)
+    assert any(part in fault for fault in faults_of(written, clients)), faults_of(written, clients)
 
 
 def test_rules_can_be_typed() -> None:

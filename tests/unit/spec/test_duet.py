@@ -6,6 +6,7 @@ import pytest
 
 from plimsoll.errors import SpecError
 from plimsoll.spec.study import StudySpec, counted_s_of_duet, pairs_per_round, parse_study, sweeps_to_warm
+from support.faults import assert_refused
 
 WORKLOAD = '[[workload]]\nname = "w"\nkind = "oltp_read_only"\n'
 SYSTEM = '[[system]]\nname = "{}"\n[system.server]\nmanaged = "mariadb"\n'
@@ -52,9 +53,7 @@ def test_a_duet_has_turns_and_rounds_and_their_defaults() -> None:
     ],
 )
 def test_what_cannot_be_a_duet_is_refused_with_its_cure(changes: dict[str, str], fault: str) -> None:
-    with pytest.raises(SpecError) as refused:
-        parsed(**changes)
-    assert [line for line in refused.value.lines if line.startswith(fault)], refused.value.lines
+    assert_refused(fault, parsed, **changes)
 
 
 def test_keys_of_a_duet_belong_to_no_other_study() -> None:

@@ -8,6 +8,7 @@ from plimsoll.errors import Fault, SpecError
 from plimsoll.plan.build import build_plan
 from plimsoll.spec.factors import placed, varied
 from plimsoll.spec.study import StudySpec, parse_study
+from support.faults import faults_of
 
 STUDY = """
 [study]
@@ -31,12 +32,6 @@ PROFILE = 'server.profile = ["production", "bare"]'
 
 def spec_of(*factors: str, base: str = BASE) -> StudySpec:
     return parse_study("\n".join([STUDY, "[factors]", *factors, base]))
-
-
-def faults_of(*factors: str, base: str = BASE) -> list[str]:
-    with pytest.raises(SpecError) as caught:
-        spec_of(*factors, base=base)
-    return list(caught.value.lines)
 
 
 def test_three_lines_make_four_systems_that_say_their_factors() -> None:
@@ -114,7 +109,7 @@ def test_only_listed_combinations_become_systems(combinations: str, expected: li
 
 
 def test_a_wrong_value_is_told_where_it_stands() -> None:
-    found = faults_of(THREADS, 'server.profile = ["production", "fast"]', "server.buffer_pool = [1, '1G']")
+    found = faults_of(spec_of, THREADS, 'server.profile = ["production", "fast"]', "server.buffer_pool = [1, '1G']")
     assert sorted(found) == [
         'factors.server.buffer_pool[0]: must be text with a unit, such as "2G", is 1',
         "factors.server.profile[1]: must be one of 'production', 'server-defaults' or 'bare', is 'fast'",
@@ -124,7 +119,7 @@ def test_a_wrong_value_is_told_where_it_stands() -> None:
 def test_threads_by_scheduling_are_four_systems() -> None:
     spec = spec_of(THREADS, 'server.scheduling = ["other", "fifo:10"]')
     assert [system.server.scheduling for system in spec.system if system.server] == ["other", "fifo:10"] * 2
-    assert faults_of(THREADS, 'server.scheduling = ["other", "fifo:100"]')[0].startswith(
+    assert faults_of(spec_of, THREADS, 'server.scheduling = ["other", "fifo:100"]')[0].startswith(
         "factors.server.scheduling[1]: "
     )
 
@@ -142,12 +137,12 @@ def test_what_is_found_wrong_before_the_start_is_told_where_it_stands() -> None:
 
 
 def test_a_key_that_no_server_has_is_told_once() -> None:
-    (fault,) = faults_of(THREADS, "server.bufer_pool = ['1G', '2G']")
+    (fault,) = faults_of(spec_of, THREADS, "server.bufer_pool = ['1G', '2G']")
     assert fault == "factors.server.bufer_pool: is not a known key; did you mean buffer_pool?"
 
 
 def test_what_is_wrong_with_the_base_is_told_once_at_its_place() -> None:
-    (fault,) = faults_of(THREADS, base=BASE.replace("sync_binlog = 1", "datadir = '/x'"))
+    (fault,) = faults_of(spec_of, THREADS, base=BASE.replace("sync_binlog = 1", "datadir = '/x'"))
     assert fault.startswith("system[0].server.options.datadir: is set by Plimsoll")
 
 
@@ -197,7 +192,7 @@ def test_what_is_wrong_with_the_base_is_told_once_at_its_place() -> None:
     ],
 )
 def test_what_is_wrong_with_factors_is_told(factors: list[str], expected: list[str]) -> None:
-    found = faults_of(*factors)
+    found = faults_of(spec_of, *factors)
     assert len(found) == len(expected), found
     assert all(one.startswith(start) for one, start in zip(found, expected, strict=True)), found
 
@@ -209,7 +204,7 @@ def test_faults_of_factors_and_of_the_rest_are_told_together() -> None:
 
 
 def test_users_cannot_write_what_the_matrix_says_of_a_system() -> None:
-    (fault,) = faults_of(THREADS, base=BASE + "origin = { a = 'b' }")
+    (fault,) = faults_of(spec_of, THREADS, base=BASE + "origin = { a = 'b' }")
     assert fault == "system[0].origin: is not a known key"
 
 
@@ -217,7 +212,7 @@ TARGET = '[[system]]\nname = "t"\ntarget = "mysql://u@h:3306/d"\nreset = "never"
 
 
 def test_a_target_cannot_have_factors_of_a_server() -> None:
-    assert faults_of(THREADS, base=TARGET) == [
+    assert faults_of(spec_of, THREADS, base=TARGET) == [
         "system[0]: has no server that Plimsoll starts; factors of a target are its parameters"
     ]
 
