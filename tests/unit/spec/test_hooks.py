@@ -66,22 +66,26 @@ def test_faults_of_hooks(hooks: str, fault: str) -> None:
     assert_refused(fault, parse_study, text("", TARGET + f"hooks = {{ {hooks} }}\n"))
 
 
-def test_a_reset_by_hook_needs_one() -> None:
-    found = faults_of(parse_study, text("", TARGET.replace('"never"', '"hook"')))
-    assert found == [
-        'system[0].reset: "hook" needs a command that puts the data back: add hooks.reset, or say another reset'
-    ]
-    assert any("is for targets" in fault for fault in faults_of(parse_study, text('reset = "hook"', MANAGED)))
-
-
 MANAGED = '[[system]]\nname = "m"\nserver = { managed = "mariadb" }\n'
+
+
+@pytest.mark.parametrize(
+    ("more", "system", "part"),
+    [
+        ("", TARGET.replace('"never"', '"hook"'),
+         'system[0].reset: "hook" needs a command that puts the data back: add hooks.reset, or say another reset'),
+        ('reset = "hook"', MANAGED, "is for targets"),
+        *(("", MANAGED + f'hooks = {{ {name} = "a" }}\n', f"system[0].hooks.{name}: is for targets")
+          for name in ("start", "stop", "snapshot", "reset")),
+    ],
+    ids=["no command", "a server that Plimsoll starts", "start", "stop", "snapshot", "reset"],
+)  # fmt: skip
+def test_what_hooks_and_reset_are_for(more: str, system: str, part: str) -> None:
+    assert part in faults_of(parse_study, text(more, system))[0]
 
 
 def test_servers_that_plimsoll_starts_are_configured_and_collected_from_only() -> None:
     parse_study(text("", MANAGED + 'hooks = { configure = "a", collect = "b" }\n'))
-    for name in ("start", "stop", "snapshot", "reset"):
-        found = faults_of(parse_study, text("", MANAGED + f'hooks = {{ {name} = "a" }}\n'))
-        assert found[0].startswith(f"system[0].hooks.{name}: is for targets"), found
 
 
 def named(name: str, environment: str | None, more: str = "") -> str:
@@ -108,14 +112,18 @@ def test_faults_of_environments(more: str, systems: tuple[str, ...], fault: str)
     assert_refused(fault, parse_study, text(more, *systems))
 
 
-def test_what_several_environments_cannot_be_combined_with() -> None:
-    hand = text('switch = "hand"', *PAIR)
-    assert "study.repetitions" in faults_of(parse_study, hand.replace("repetitions = 4", 'repetitions = "auto"'))[0]
-    capacity = hand.replace("connections = [1]", 'connections = [1], capacity = { response_p99 = "20ms" }')
-    assert_refused("study.levels.capacity", parse_study, capacity)
-    assert_refused("factors:", parse_study, hand + "[factors]\nparameters.x = [1, 2]\n")
-    checked = hand + '[environment.gone]\ncheck = "x"\n'
-    assert_refused("environment.gone: no system is measured in it", parse_study, checked)
+@pytest.mark.parametrize(
+    ("change", "more", "fault"),
+    [
+        (("repetitions = 4", 'repetitions = "auto"'), "", "study.repetitions"),
+        (("connections = [1]", 'connections = [1], capacity = { response_p99 = "20ms" }'), "", "study.levels.capacity"),
+        (("", ""), "[factors]\nparameters.x = [1, 2]\n", "factors:"),
+        (("", ""), '[environment.gone]\ncheck = "x"\n', "environment.gone: no system is measured in it"),
+    ],
+    ids=["until decided", "a capacity", "factors", "an environment of no system"],
+)
+def test_what_several_environments_cannot_be_combined_with(change: tuple[str, str], more: str, fault: str) -> None:
+    assert_refused(fault, parse_study, text('switch = "hand"', *PAIR).replace(*change) + more)
 
 
 def test_blocks_are_never_more_than_repetitions_unless_somebody_says_so() -> None:

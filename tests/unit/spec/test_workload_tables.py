@@ -123,6 +123,8 @@ def test_fewer_rows_have_fewer_different_values() -> None:
         ("{row}@", "{row}-{row}@", "transaction[0].statement[0].values.email.column: 'email' of 'customers' must be a"),
         ('type = "VARCHAR(80)"', "null_ratio = 0.1", "table[1].column[2].column: 'email' of 'customers' has NULLs"),
         ("{row}@", "{rows}@", "table[0].column[3].template: '{rows}' is not known"),
+        ("step = 5, cycle = 3_000", "step = 5, each = 2",
+         "table[0].primary_key: w_id, d_id, c_id have the same values in the first two rows (each)"),
     ],
 )  # fmt: skip
 def test_faults_of_keys_and_references(old: str, new: str, fault: str) -> None:
@@ -135,8 +137,3 @@ def test_sequences_that_begin_again_together_are_no_key() -> None:
         "table[0].primary_key: w_id, d_id, c_id begin again after 30000 rows (cycle), so 60000 rows cannot all be"
         " different",
     ]
-
-
-def test_rows_that_repeat_at_once_are_no_key() -> None:
-    fault = "table[0].primary_key: w_id, d_id, c_id have the same values in the first two rows (each)"
-    assert_refused(fault, parse_workload, changed("step = 5, cycle = 3_000", "step = 5, each = 2"))
