@@ -13,9 +13,9 @@ from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import ANALYSIS_FORMAT, Analysis
 from plimsoll.record.document import Document
 from support.analyses import hostile_analysis, measured_analysis
+from support.made import measured
 from support.published import imported_analysis
 from support.repository import ROOT
-from unit.analyse.made import measured
 
 PAGE = (ROOT / "docs" / "guide-json.md").read_text(encoding="utf-8")
 SCHEMA = json.loads((ROOT / "docs" / "guide.schema.json").read_text(encoding="utf-8"))

@@ -20,7 +20,7 @@ from plimsoll.guide.compare import compare_table
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, Verdict
 from plimsoll.stats.variance import MeanVariance
-from unit.analyse.made import trial_record
+from support.made import trial_record
 
 FIGURES = st.floats(min_value=0.01, max_value=1e6)
 REPETITIONS = st.dictionaries(st.integers(0, 6), FIGURES, min_size=1, max_size=6)

@@ -23,7 +23,7 @@ from plimsoll.run.folder import PLAN_FILE
 from plimsoll.run.planning import Budget, PlannedStudy, plan_study
 from plimsoll.run.study import Course
 from plimsoll.spec.study import STUDY_FILE, StudySpec
-from unit.analyse.made import Made, measured
+from support.made import Made, measured
 
 STUDY = """
 [study]

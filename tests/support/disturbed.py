@@ -8,7 +8,7 @@ import polars as pl
 
 from plimsoll.record import frames
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
-from unit.analyse.made import PLACE, STARTED_UNIX_S, source_of
+from support.made import PLACE, STARTED_UNIX_S, source_of
 
 SHARED = Environment(
     host=HostFacts(name="here", cpu_cores=2, cpu_threads=2),

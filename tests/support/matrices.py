@@ -6,7 +6,7 @@ import numpy as np
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
-from unit.analyse.made import Made, measured
+from support.made import Made, measured
 
 FACTORS = {"threads": ("0", "64"), "scheduling": ("other", "fifo:10")}
 CONNECTIONS = (4, 64)

@@ -10,7 +10,7 @@ import polars as pl
 from plimsoll.record import frames
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, PlacementFacts
 from plimsoll.record.model import OutageRecord
-from unit.analyse.made import STARTED_UNIX_S, Made, bucket_of, measured
+from support.made import STARTED_UNIX_S, Made, bucket_of, measured
 
 SECONDS, WARM = 20, 2
 

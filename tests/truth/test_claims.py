@@ -10,7 +10,7 @@ import pytest
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.study.curve_model import ClaimVerdict
 from plimsoll.spec.claims import ClaimSpec
-from unit.analyse.made import measured
+from support.made import measured
 
 FLAT = {1: 996.0, 2: 1000.0, 4: 998.0, 8: 997.0, 16: 990.0}
 """Noise chooses the highest of these; the truth is 2."""

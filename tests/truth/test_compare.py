@@ -18,7 +18,7 @@ from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, Verdict
-from unit.analyse.made import trial_record
+from support.made import trial_record
 
 STUDIES = 300
 LEVELS = (1, 4, 16, 64)

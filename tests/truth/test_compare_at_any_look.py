@@ -21,7 +21,7 @@ from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level
 from plimsoll.record.model import Outcome, Verdict
 from support.endure import in_endure
-from unit.analyse.made import trial_record
+from support.made import trial_record
 
 STUDIES, MOST, EQUAL_WITHIN = 400, 20, 0.05
 AT_MOST = 0.05

@@ -20,7 +20,7 @@ from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment
 from plimsoll.record.model import Outcome, State, StateMark, Verdict
-from unit.analyse.made import trial_record
+from support.made import trial_record
 
 PAIRS, REPETITIONS, LEVELS, NOISE = 400, 5, (1, 4), 0.02
 AT_MOST = 0.05 + 3 * 0.011

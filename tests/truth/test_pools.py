@@ -10,7 +10,7 @@ import pytest
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.study.curve_model import Curve, PoolReason
 from plimsoll.guide.answer import pool_sentence
-from unit.analyse.made import Made, measured, published
+from support.made import Made, measured, published
 
 TRUTH_TPS = {1: 400.0, 4: 700.0, 8: 850.0, 16: 930.0, 32: 980.0, 64: 1000.0}
 SMALLEST_ENOUGH = 32

@@ -26,7 +26,7 @@ from plimsoll.analyse.trial.trial_summary import TrialSummary, left_ratio, summa
 from plimsoll.analyse.trial.window import Overload
 from plimsoll.record import frames
 from plimsoll.record.level import Level
-from unit.analyse.made import PLACE, STARTED_UNIX_S, Made, measured
+from support.made import PLACE, STARTED_UNIX_S, Made, measured
 
 RATE_TPS, WARM_S, CONNECTIONS = 1000.0, 2, 128
 RUNS, STUDIES = 40, 60

@@ -13,7 +13,7 @@ import pytest
 
 from plimsoll.analyse.trial.histograms import SparseHistogram
 from plimsoll.analyse.trial.stalls import SeenInterval, Stall, find_stalls
-from unit.analyse.made import bucket_of
+from support.made import bucket_of
 
 Draw = Callable[[np.random.Generator], float]
 

@@ -12,7 +12,7 @@ from plimsoll.guide.where_time import where_sentence
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from plimsoll.record.frames import TELEMETRY
 from support.endure import in_endure
-from unit.analyse.made import STARTED_UNIX_S, Made, measured
+from support.made import STARTED_UNIX_S, Made, measured
 
 LEVELS = (1, 4, 16)
 CPUS = 4

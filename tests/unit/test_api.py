@@ -23,8 +23,8 @@ from plimsoll.errors import RecordError
 from plimsoll.guide.answer import render_json
 from plimsoll.guide.build import analyse_folder
 from plimsoll.record.store import Recording, write_recording
+from support.made import measured, telemetry_table
 from support.repository import ROOT, blocks
-from unit.analyse.made import measured, telemetry_table
 
 KEYS = ["trial_id", "system", "workload", "level_kind", "connections", "rate_tps", "repetition"]
 TPS = {("a", 1): 100.0, ("a", 4): 300.0, ("b", 1): 120.0, ("b", 4): 360.0}

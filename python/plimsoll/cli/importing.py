@@ -83,6 +83,7 @@ def table(
     """
     from plimsoll.importers.columns import TableOptions
     from plimsoll.importers.table import import_table
+    from plimsoll.record.files import replace_file
     from plimsoll.spec.cover import COVER_FILE, CoverSpec, cover_text, read_cover, read_logo
 
     options = TableOptions(maps=_pairs(mapping or []), workload=workload, system=system)
@@ -91,9 +92,9 @@ def table(
     logo = read_logo(cover, file.parent)
     _keep(to, lambda: import_table(file, study_name=to.name, options=options))
     if cover != CoverSpec() and not (to / COVER_FILE).exists():
-        _keep_file(to / COVER_FILE, cover_text(cover).encode())
+        replace_file(to / COVER_FILE, cover_text(cover), "the table itself was imported")
         if logo:
-            _keep_file(to / cover.logo, logo)
+            replace_file(to / cover.logo, logo, "the table itself was imported")
 
 
 @app.command("sysbench", cls=Command)
@@ -173,16 +174,6 @@ def _beside(table: Path) -> Path | None:
         return file if file != table and file.is_file() else None
     except (OSError, ValueError):  # what has no such name is no table either, which is told when it is read
         return None
-
-
-def _keep_file(to: Path, content: bytes) -> None:
-    from plimsoll.errors import HostError
-    from plimsoll.record.files import write_file
-
-    try:
-        write_file(to, content)
-    except OSError as error:
-        raise HostError(f"{to}: cannot be written: {error.strerror}; the table itself was imported") from None
 
 
 def _keep(to: Path, read: Callable[[], ImportResult]) -> None:

@@ -35,6 +35,7 @@ from plimsoll.drive.protocol import (
     EngineWarning,
     Failed,
     Hello,
+    Interval,
     Listening,
     Pong,
     Progress,
@@ -174,6 +175,28 @@ def run_data_command(
                 case Done():
                     return message
     raise EngineBugError(f"plimsoll-engine {command} ended without a last message")
+
+
+def follow(run: TrialRun, *, take: Callable[[Interval], None], warn: Callable[[EngineWarning], None]) -> Done:
+    """Takes in what is said of a load that has begun, until its account.
+
+    Args:
+        run: What drives it.
+        take: Is given each interval.
+        warn: Is given each doubt.
+
+    Raises:
+        TargetError, HostError, InvalidTrialError, EngineBugError: The load ended otherwise.
+    """
+    for message in run.messages():
+        match message:
+            case Interval():
+                take(message)
+            case EngineWarning():
+                warn(message)
+            case Done():
+                return message
+    raise EngineBugError("plimsoll-engine trial ended without a last message")
 
 
 SILENCE_S = 60.0

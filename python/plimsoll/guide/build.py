@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.explain.durability import with_durability_classes
-from plimsoll.analyse.explain.storage import with_storage
+from plimsoll.analyse.explain.durability import durability_classes
+from plimsoll.analyse.explain.storage import storage_uses
 from plimsoll.analyse.model import Analysis, Cover
 from plimsoll.errors import HostError, RecordError, SpecError
 from plimsoll.guide.sources import of_plan, searches_of_plan
@@ -80,7 +80,7 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
             utilisation=share,
         )
         cover = read_cover(folder / COVER_FILE) if (folder / COVER_FILE).exists() else CoverSpec()
-        return with_durability_classes(_with_cover(imported, cover, folder), _durability(folder))
+        return imported.model_copy(update=_of_folder(folder, imported, _cover(cover, folder)))
     order = [system.name for system in spec.system]
     objective_s = spec.study.objective.response_p99
     stated = {system.name: system.price for system in spec.system}
@@ -100,18 +100,27 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
         searches=searches_of_plan(plan, read_searches(folder)),
         fitted=None if plan is None else plan.fitted,
     )
-    analysis = _with_cover(analysis, spec.document, *document_folders(folder))
-    analysis = with_storage(analysis, _of_study(spec, read_storages(folder)))
-    return with_durability_classes(analysis, _durability(folder))
+    storages = _of_study(spec, read_storages(folder))
+    uses = tuple(storage_uses(storages, analysis.systems, analysis.where_time))
+    of_storage = {"storages": storages, "storage_use": uses}
+    document = _cover(spec.document, *document_folders(folder))
+    return analysis.model_copy(update=_of_folder(folder, analysis, document) | of_storage)
 
 
-def _with_cover(analysis: Analysis, cover: CoverSpec, *folders: Path) -> Analysis:
+def _cover(cover: CoverSpec, *folders: Path) -> Cover:
+    """The cover with its logo, from the first of the folders that has it."""
     try:
         logo = picture_address(read_logo(cover, *folders))
     except SpecError as error:
         _LOG.warning("%s; the guide shows no logo", error)
         logo = ""
-    return analysis.model_copy(update={"document": Cover(**{**cover.model_dump(), "logo": logo})})
+    return Cover(**{**cover.model_dump(), "logo": logo})
+
+
+def _of_folder(folder: Path, analysis: Analysis, cover: Cover) -> dict[str, object]:
+    """What an analysis says that is of the study and of no recording."""
+    classes = durability_classes(analysis, _durability(folder))
+    return {"document": cover, "durability_classes": classes}
 
 
 def _durability(folder: Path) -> DurabilityRecord | None:

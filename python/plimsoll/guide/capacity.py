@@ -143,7 +143,7 @@ def _system(system_capacity: SystemCapacity, unit: str) -> tuple[Entry, ...]:
         Entry(system_capacity.workload),
         Entry("not known")
         if shown is None
-        else Entry(f"{shown.value} {unit}", shown.bounds, sources=capacity_sources(system_capacity)),
+        else Entry(f"{shown.text} {unit}", shown.detail, sources=capacity_sources(system_capacity)),
         Entry(NOT_KNOWN if system_capacity.low is None else format_rate(system_capacity.low, unit)),
         Entry(NOT_KNOWN if system_capacity.high is None else format_rate(system_capacity.high, unit)),
         Entry(str(len(system_capacity.searches))),
@@ -174,7 +174,7 @@ def _ratio(capacity_ratio: CapacityRatio) -> tuple[Entry, ...]:
     verdict = verdict_word(capacity_ratio.verdict, "higher", "lower")
     if capacity_ratio.verdict is RatioVerdict.UNTESTABLE:
         verdict = "not resolved" if capacity_ratio.pairs_count else "not resolved by one search each"
-    return (pair, Entry(capacity_ratio.workload), Entry(change.value, change.bounds), Entry(verdict), Entry(needed))
+    return (pair, Entry(capacity_ratio.workload), change, Entry(verdict), Entry(needed))
 
 
 _SHAPES = {RunVerdict.HOLDS: "circle", RunVerdict.UNDECIDED: "diamond", RunVerdict.DOES_NOT_HOLD: "cross"}

@@ -106,11 +106,11 @@ def _measured(checked_claim: CheckedClaim) -> str:
     shown = show_ratio(checked_claim.found)
     if checked_claim.levels:
         return (
-            f"{shown.value} (the peak may be at {levels_words(checked_claim.levels)})"
+            f"{shown.text} (the peak may be at {levels_words(checked_claim.levels)})"
             if len(checked_claim.levels) > 1
-            else shown.value
+            else shown.text
         )
-    return f"{shown.value} ({shown.bounds})" if shown.bounds else f"{shown.value}, without an interval"
+    return f"{shown.text} ({shown.detail})" if shown.detail else f"{shown.text}, without an interval"
 
 
 def _limit(checked_claim: CheckedClaim) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plimsoll.analyse.model import Analysis, Difference, WorkloadSummary
@@ -250,7 +250,7 @@ def _difference_row(
         Entry(f"{difference.system} against {difference.base}"),
         Entry(difference.workload),
         *level,
-        Entry(change.value, change.bounds, sources=cell_sources(cell)),
+        replace(change, sources=cell_sources(cell)),
         Entry(difference_verdict(difference)),
         Entry(effect_words(difference)),
         *others,
@@ -340,11 +340,11 @@ def _row(difference: Difference, duet: Duet, others: str, trials: tuple[str, ...
         Entry(f"{difference.system} against {difference.base}"),
         Entry(difference.workload),
         Entry(NOT_KNOWN if difference.level is None else difference.level.figure()),
-        Entry(change.value, change.bounds, sources=trials),
+        replace(change, sources=trials),
         Entry(difference_verdict(difference)),
         Entry(effect_words(difference)),
         Entry(others or NOT_KNOWN),
-        Entry(NOT_KNOWN) if p99 is None else Entry(p99.value, p99.bounds, sources=trials),
+        Entry(NOT_KNOWN) if p99 is None else replace(p99, sources=trials),
         Entry(
             f"{rounds} %", f"{counted(len(duet.rounds), 'round')} of {duet.pair_count:,} pairs of turns", sources=trials
         ),
@@ -606,8 +606,8 @@ def _compared(difference: Difference, unit: str) -> Row:
         "low": None if bounds is None else bounds.low,
         "high": None if bounds is None else bounds.high,
         "kind": verdict_word(difference.verdict),
-        "ratio_shown": change.value,
-        "change": change.value if change.bounds is None else f"{change.value} ({change.bounds})",
+        "ratio_shown": change.text,
+        "change": change.text if change.detail is None else f"{change.text} ({change.detail})",
         "verdict": difference_verdict(difference),
     }
 

@@ -125,8 +125,8 @@ def _row(system_cost: SystemCost, unit: str, of: WorkloadCost) -> tuple[Entry, .
         Entry(price_words(system_cost.price)),
         Entry(system_cost.price.term or NOT_KNOWN),
         Entry(system_cost.price.date.isoformat() if system_cost.price.date else NOT_KNOWN),
-        Entry(f"{at_least}{capacity.value}", capacity.bounds, sources=system_cost.trials),
-        Entry(with_currency(million.value, currency_of(system_cost.price)), million.bounds, sources=system_cost.trials),
+        Entry(f"{at_least}{capacity.text}", capacity.detail, sources=system_cost.trials),
+        Entry(with_currency(million.text, currency_of(system_cost.price)), million.detail, sources=system_cost.trials),
         Entry(_FRONT[system_cost.on_front], _beaten_words(system_cost, of)),
     )
 

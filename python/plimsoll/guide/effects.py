@@ -77,15 +77,15 @@ def _interaction_sentence(interaction: Interaction) -> str:
 def _effect_words(factor_effect: FactorEffect) -> str:
     change, over = effect_label(factor_effect), averaged_words(factor_effect)
     shown, measured = show_change(factor_effect.ratio), measured_words(factor_effect.measure)
-    interval = "" if shown.bounds is None else f" (95 % CI {shown.bounds})"
+    interval = "" if shown.detail is None else f" (95 % CI {shown.detail})"
     match factor_effect.verdict:
         case RatioVerdict.FASTER | RatioVerdict.SLOWER:
-            return f"{change} changes {measured} by {shown.value}{interval}{over}"
+            return f"{change} changes {measured} by {shown.text}{interval}{over}"
         case RatioVerdict.EQUAL:
             within = plain_percent(factor_effect.equal_within)
-            return f"{change} leaves {measured} equal within {within}: {shown.value}{interval}{over}"
+            return f"{change} leaves {measured} equal within {within}: {shown.text}{interval}{over}"
         case RatioVerdict.UNTESTABLE:
-            return f"{change} changes {measured} by {shown.value}{over}; a confidence interval needs repetitions"
+            return f"{change} changes {measured} by {shown.text}{over}; a confidence interval needs repetitions"
         case RatioVerdict.DISTURBED:
             return f"what {change} changes is not known: the machine was not equally fast"
     detectable = (
@@ -94,7 +94,7 @@ def _effect_words(factor_effect: FactorEffect) -> str:
         else f"; minimum detectable effect {effect(factor_effect.smallest_effect)}"
     )
     further = further_words(factor_effect.repetitions_needed)
-    return f"no effect of {change} is established: {shown.value}{interval}{over}{detectable}{further}"
+    return f"no effect of {change} is established: {shown.text}{interval}{over}{detectable}{further}"
 
 
 def _level_sentences(
@@ -196,7 +196,7 @@ def _interaction(interaction: Interaction) -> tuple[Entry, ...]:
         Entry(effect_label(interaction)),
         Entry(depends),
         Entry(interaction.workload),
-        Entry(ratio.value, ratio.bounds),
+        ratio,
         Entry(f"{change_words(interaction.effect_at_base)} ({at[0]})"),
         Entry(f"{change_words(interaction.effect_at_value)} ({at[1]})"),
         Entry("established" if interaction.verdict.is_difference else "not established"),
@@ -242,7 +242,7 @@ def _row(factor_effect: FactorEffect) -> Row:
         "change": factor_effect.ratio.value - 1,
         "low": None if bounds is None else bounds.low - 1,
         "high": None if bounds is None else bounds.high - 1,
-        "shown": shown.value if shown.bounds is None else f"{shown.value} ({shown.bounds})",
+        "shown": shown.text if shown.detail is None else f"{shown.text} ({shown.detail})",
     }
 
 
@@ -279,7 +279,7 @@ def _strongest(strongest: Sequence[FactorEffect], more_count: int, measure: Effe
 
 def _with_interval(factor_effect: FactorEffect) -> str:
     shown = show_change(factor_effect.ratio)
-    return shown.value if shown.bounds is None else f"{shown.value} (95 % CI {shown.bounds})"
+    return shown.text if shown.detail is None else f"{shown.text} (95 % CI {shown.detail})"
 
 
 def _none(effects: Sequence[FactorEffect], measure: EffectMeasure) -> str:
@@ -424,7 +424,7 @@ def measured_words(measure: EffectMeasure) -> str:
 
 def change_words(ratio: Estimate) -> str:
     """A ratio as a change, such as `+21.3 %`, without its interval."""
-    return show_change(ratio).value
+    return show_change(ratio).text
 
 
 def averaged_words(factor_effect: FactorEffect) -> str:
@@ -438,4 +438,4 @@ def averaged_words(factor_effect: FactorEffect) -> str:
 def effect_entry(ratio: Estimate, mark: str = "") -> Entry:
     """A ratio as a change with its interval, for a table."""
     shown = show_change(ratio)
-    return Entry(f"{shown.value}{mark}", shown.bounds)
+    return Entry(f"{shown.text}{mark}", shown.detail)

@@ -15,7 +15,7 @@ from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.findings.runs import THROUGHPUT_STALLED
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.capacity_model import SystemCost
-from plimsoll.analyse.study.cell_model import Estimate, has_p99
+from plimsoll.analyse.study.cell_model import has_p99
 from plimsoll.analyse.study.curve_model import Curve, PoolReason
 from plimsoll.analyse.study.points import best_within
 from plimsoll.analyse.study.ratio_model import RatioVerdict
@@ -390,7 +390,7 @@ def _capacity(analysis: Analysis, system: SystemSummary, workload: WorkloadSumma
         return _NOTHING
     if capacity.capacity_tps is None:
         return Entry("not known")
-    return replace(_rate(capacity.capacity_tps, workload.rate_unit), sources=capacity_sources(capacity))
+    return replace(show_rate(capacity.capacity_tps, workload.rate_unit), sources=capacity_sources(capacity))
 
 
 def _headings(analysis: Analysis, workload: WorkloadSummary) -> list[str]:
@@ -425,7 +425,7 @@ def _figures(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:
     peak = f"{unit} at {next(iter(levels.values())).label()}" if len(levels) == 1 else f"{PEAK}, {unit}"
     return [
         *within,
-        (peak, lambda curve: _rate(curve.peak.throughput_tps, unit) if curve.peak else _NOTHING),
+        (peak, lambda curve: show_rate(curve.peak.throughput_tps, unit) if curve.peak else _NOTHING),
         *([("pool", _pool)] if any(map(has_pool_advice, curves)) else []),
         *_more(analysis, workload),
     ]
@@ -482,17 +482,12 @@ def _systems_under(analysis: Analysis, workload: WorkloadSummary) -> set[str]:
     return {curve.system for curve in analysis.curves if curve.workload == workload.name}
 
 
-def _rate(throughput_tps: Estimate, unit: str) -> Entry:
-    shown = show_rate(throughput_tps, unit)
-    return Entry(shown.value, shown.bounds)
-
-
 def _within(curve: Curve, objective_ms: float, unit: str) -> Entry:
     best = best_within(curve, objective_ms)
     return (
         _NOTHING
         if best is None
-        else replace(_rate(best.throughput_tps, unit), sources=cell_sources(curve.cell_at(best.level)))
+        else replace(show_rate(best.throughput_tps, unit), sources=cell_sources(curve.cell_at(best.level)))
     )
 
 

@@ -61,15 +61,13 @@ class Measure:
 
 
 def _throughput(cell: Cell, rate_unit: str) -> Entry:
-    shown = show_rate(cell.throughput_tps, rate_unit)
-    return Entry(shown.value, shown.bounds)
+    return show_rate(cell.throughput_tps, rate_unit)
 
 
 def _scale(cell: Cell, _: str) -> Entry:
     if cell.scale_factor is None:
         return Entry(NOT_KNOWN)
-    shown = show_ratio(cell.scale_factor)
-    return Entry(shown.value, shown.bounds)
+    return show_ratio(cell.scale_factor)
 
 
 def _cpu(cell: Cell, _: str) -> Entry:

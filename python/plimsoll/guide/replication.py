@@ -7,6 +7,7 @@ say what acknowledged commits cost. Deliberately not here: how any of it is foun
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from plimsoll.analyse.explain.replication_model import (
     CommitCost,
@@ -297,8 +298,8 @@ def _point(point: ScalingPoint, replica_scaling: ReplicaScaling, unit: str) -> t
         Entry(str(point.replicas)),
         Entry(point.system),
         Entry(point.level.figure(unit)),
-        Entry(shown.value, shown.bounds, mark="lag grows" if point.lag_grows else None, sources=point.trials),
-        Entry(NOT_KNOWN) if change is None else Entry(change.value, change.bounds),
+        replace(shown, mark="lag grows" if point.lag_grows else None, sources=point.trials),
+        change or Entry(NOT_KNOWN),
         Entry(NOT_KNOWN if step is None else _step_verdict(step)),
         Entry(expected),
         Entry(deviation),
@@ -320,7 +321,7 @@ def commit_sentences(analysis: Analysis) -> Iterator[str]:
             worst = max(known, key=lambda point: point.ratio.value if point.ratio is not None else 0.0)
             assert worst.ratio is not None, "chosen so"
             yield (
-                f"{place_of(commit.workload, commit.alike)}: writes take {show_ratio(worst.ratio).value} times as long"
+                f"{place_of(commit.workload, commit.alike)}: writes take {show_ratio(worst.ratio).text} times as long"
                 f" with {_way(worst)} as with {_way(commit.points[0])}."
             )
 
@@ -368,7 +369,7 @@ def _commit(point: CommitPoint) -> tuple[Entry, ...]:
         Entry(str(point.replicas)),
         Entry(point.system),
         *(Entry(text, sources=point.trials) for text in times),
-        Entry(NOT_KNOWN) if ratio is None else Entry(ratio.value, ratio.bounds),
+        ratio or Entry(NOT_KNOWN),
         Entry(NOT_KNOWN if is_unknown else verdict_word(RatioVerdict(point.verdict), "shorter", "longer")),
     )
 

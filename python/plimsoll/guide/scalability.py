@@ -6,6 +6,7 @@ Deliberately not here: how laws are fitted (`plimsoll.analyse`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from plimsoll.analyse.explain.scalability import LEVELS_NEEDED
@@ -114,8 +115,8 @@ def _table(fit: Scalability, unit: str, links: Links) -> Table:
         rows.append(
             (
                 Entry(level.level.figure()),
-                Entry(scale.value, scale.bounds, sources=trials),
-                Entry(efficiency.value, efficiency.bounds, sources=trials),
+                replace(scale, sources=trials),
+                replace(efficiency, sources=trials),
                 Entry(_rate(each, unit), sources=trials),
                 Entry(_rate(level.fitted_tps, unit), band),
                 Entry(_REGIONS[level.region.value]),
@@ -300,8 +301,8 @@ def _law(fit: Scalability) -> str:
 def _siblings(gain: Estimate) -> str:
     """What the second hardware thread of each core adds."""
     shown = show_change(gain)
-    interval = f" (95 % CI {shown.bounds})" if shown.bounds else ""
-    return f"Sibling threads change throughput by {shown.value}{interval} against a core for each connection."
+    interval = f" (95 % CI {shown.detail})" if shown.detail else ""
+    return f"Sibling threads change throughput by {shown.text}{interval} against a core for each connection."
 
 
 def parameters(fit: LawFit) -> str:

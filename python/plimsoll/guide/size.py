@@ -309,7 +309,7 @@ def _fit_row(system_fit: SystemFit, rate_unit: str, *, with_cost: bool) -> tuple
         Entry(system_fit.grade.value),
         Entry(system_fit.evidence.value),
         Entry(whole(system_fit.connections)),
-        Entry(NOT_KNOWN) if shown is None else Entry(shown.value, shown.bounds),
+        shown or Entry(NOT_KNOWN),
         Entry(NOT_KNOWN if system_fit.margin_ratio is None else format_percent(system_fit.margin_ratio, signed=True)),
         Entry(show_ms(system_fit.response_p99_ms, is_lower_bound=system_fit.response_is_lower_bound)),
         *cost,

@@ -8,6 +8,7 @@ that is found (`plimsoll.analyse`), and the page of a test of durability (`fault
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from plimsoll.analyse.explain.equivalence_model import DurabilityClass
 from plimsoll.analyse.explain.where_model import StorageUse
@@ -220,7 +221,7 @@ def _class_row(durability_class: DurabilityClass, unit: str, *, has_losses: bool
         Entry("no binary log" if durability_class.sync_binlog is None else str(durability_class.sync_binlog)),
         Entry("on" if durability_class.doublewrite else "off"),
         Entry(durability_class.replication),
-        Entry(shown.value, shown.bounds, sources=durability_class.trials),
+        replace(shown, sources=durability_class.trials),
         Entry(durability_class.promise or NOT_KNOWN),
     ]
     if has_losses and loss is None:

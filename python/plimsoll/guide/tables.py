@@ -27,19 +27,6 @@ SINGLE_RUNS_NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EstimateText:
-    """An estimate as text; its unit stands in a heading.
-
-    Attributes:
-        value: Such as `1,245`.
-        bounds: Such as `1,190 to 1,300`; None when there are none.
-    """
-
-    value: str
-    bounds: str | None
-
-
 def per_unit(per_second: float, rate_unit: str) -> float:
     """A throughput in the unit in which it is shown.
 
@@ -50,38 +37,38 @@ def per_unit(per_second: float, rate_unit: str) -> float:
     return per_second * 60 if rate_unit == "tpm" else per_second
 
 
-def show_rate(throughput_tps: Estimate, rate_unit: str) -> EstimateText:
+def show_rate(throughput_tps: Estimate, rate_unit: str) -> Entry:
     """A throughput in its unit.
 
     >>> from plimsoll.analyse.study.cell_model import Bounds
     >>> show_rate(Estimate(value=1245, bounds=Bounds(low=1190, high=1300, method="t")), "tps")
-    Shown(value='1,245', bounds='1,190 to 1,300')
+    Entry(text='1,245', detail='1,190 to 1,300', mark=None, sources=())
     """
     bounds = _range(throughput_tps.bounds, lambda tps: format_number(per_unit(tps, rate_unit)))
-    return EstimateText(format_number(per_unit(throughput_tps.value, rate_unit)), bounds)
+    return Entry(format_number(per_unit(throughput_tps.value, rate_unit)), bounds)
 
 
-def show_ratio(ratio: Estimate) -> EstimateText:
+def show_ratio(ratio: Estimate) -> Entry:
     """A plain ratio such as a scale factor: `3.99 (3.79 to 4.21)`."""
-    return EstimateText(format_number(ratio.value), _range(ratio.bounds, format_number))
+    return Entry(format_number(ratio.value), _range(ratio.bounds, format_number))
 
 
-def show_cost(cost: Estimate) -> EstimateText:
+def show_cost(cost: Estimate) -> Entry:
     """A calculated amount of money, without its currency.
 
     >>> show_cost(Estimate(value=0.06912))
-    Shown(value='0.0691', bounds=None)
+    Entry(text='0.0691', detail=None, mark=None, sources=())
     """
-    return EstimateText(format_significant(cost.value), _range(cost.bounds, format_significant))
+    return Entry(format_significant(cost.value), _range(cost.bounds, format_significant))
 
 
-def show_change(ratio: Estimate) -> EstimateText:
+def show_change(ratio: Estimate) -> Entry:
     """A ratio of two throughputs as change in percent: `+37.5 % (+32.0 to +43.6 %)`."""
     bounds = None
     if ratio.bounds is not None:
         edges = f"{_change(ratio.bounds.low)} to {_change(ratio.bounds.high)} %"
         bounds = vague_words(ratio.bounds) if ratio.bounds.is_vague_ratio else edges
-    return EstimateText(f"{_change(ratio.value)} %", bounds)
+    return Entry(f"{_change(ratio.value)} %", bounds)
 
 
 def show_share(ratio: float | None) -> str:

@@ -13,11 +13,11 @@ from pathlib import Path
 import polars as pl
 from pydantic import Field, ValidationError
 
-from plimsoll.errors import HostError, RecordError
+from plimsoll.errors import RecordError
 from plimsoll.importers.systems import Cell, Joiner
 from plimsoll.record.document import Document
 from plimsoll.record.environment import Environment
-from plimsoll.record.files import unreadable, write_file
+from plimsoll.record.files import replace_file, unreadable
 from plimsoll.record.model import Outcome, TrialRecord
 from plimsoll.record.store import read_study, refuse_newer_study, write_recording
 from plimsoll.regular_file import read_regular
@@ -177,10 +177,8 @@ def keep_skipped(folder: Path, imported: Iterable[Path], skipped: Sequence[Skipp
     file = folder / SKIPPED_FILE
     if not skipped and not file.exists():
         return
-    try:
-        write_file(file, _SkippedLogs(skipped=(*before, *skipped)).model_dump_json(indent=1).encode())
-    except OSError as error:
-        raise HostError(f"{file}: cannot be written: {error.strerror}; free space or choose another folder") from None
+    text = _SkippedLogs(skipped=(*before, *skipped)).model_dump_json(indent=1)
+    replace_file(file, text, "free space or choose another folder")
 
 
 def missing_logs(folder: Path) -> tuple[MissingLog, ...]:

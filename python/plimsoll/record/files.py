@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from plimsoll.errors import NewerFormatError, RecordError, StorageError
+from plimsoll.errors import HostError, NewerFormatError, RecordError, StorageError
 from plimsoll.record.document import Document, FileMark
 from plimsoll.record.model import RECORD_FORMAT_MAX
 from plimsoll.regular_file import read_regular
@@ -215,6 +215,23 @@ def write_file(path: Path, content: bytes, *, durable: bool = True) -> None:
             file.flush()
             os.fsync(file.fileno())
     unfinished.rename(path)
+
+
+def replace_file(path: Path, content: str | bytes, cure: str) -> None:
+    """Writes a small file whole or not at all, over an older one if need be.
+
+    Args:
+        path: The file.
+        content: All of it; text is written in UTF-8.
+        cure: What to do where that fails.
+
+    Raises:
+        HostError: It cannot be written.
+    """
+    try:
+        write_file(path, content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise HostError(f"{path}: cannot be written: {error.strerror}; {cure}") from None
 
 
 def partial_of(path: Path) -> Path:

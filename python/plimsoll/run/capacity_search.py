@@ -12,7 +12,7 @@ from pathlib import Path
 
 from plimsoll.analyse.study.capacities import mark_disturbed
 from plimsoll.analyse.trial.samples import MachineSeconds
-from plimsoll.errors import HostError, NothingCompletedError, RecordError
+from plimsoll.errors import NothingCompletedError, RecordError
 from plimsoll.plan.capacity import SearchSettings, Step, bracket_of, capacity_so_far, next_step, remaining_s
 from plimsoll.record.capacity import (
     CAPACITY_FORMAT,
@@ -23,7 +23,7 @@ from plimsoll.record.capacity import (
     RunVerdict,
     SearchRecord,
 )
-from plimsoll.record.files import write_file
+from plimsoll.record.files import replace_file
 from plimsoll.run.folder import read_kept
 
 CAPACITY_FILE = "capacity.json"
@@ -163,7 +163,4 @@ def keep_search(folder: Path, record: SearchRecord) -> None:
         known = ()
     others = {search.search_id: search for search in known} | {record.search_id: record}
     text = CapacityDocument(searches=tuple(others.values())).model_dump_json(indent=1)
-    try:
-        write_file(folder / CAPACITY_FILE, text.encode())
-    except OSError as error:
-        raise HostError(f"{folder / CAPACITY_FILE}: cannot be written: {error.strerror}; free space") from None
+    replace_file(folder / CAPACITY_FILE, text, "free space")

@@ -50,7 +50,7 @@ from plimsoll.run.spool import Spool, refuse_unanswered
 from plimsoll.run.survey import with_client_cpus
 from plimsoll.run.systems import ManagedSystem
 from plimsoll.run.trial import TrialRunner, note_warm, weather_after, weather_before
-from plimsoll.run.trial_progress import TrialProgress, TrialTask, outcome_of, warning_of
+from plimsoll.run.trial_progress import TrialProgress, TrialTask, outcome_of
 from plimsoll.run.watch import Freezer, Watch, trends, unseen, unwatched, watching
 from plimsoll.spec.study import LEAD_RATIO, StudySection, pair_count, pairs_per_round, sweeps_to_warm
 
@@ -331,7 +331,7 @@ class _Round:
     def _warn(self, warning: EngineWarning) -> None:
         """A doubt of the engine's is one about all systems."""
         for side in self._sides:
-            side.progressing.warnings.append(warning_of(warning))
+            side.progressing.warn(warning)
 
 
 def own_ready(ready: Ready, side: Side) -> Ready:

@@ -24,7 +24,7 @@ from plimsoll.errors import HostError, NewerFormatError, RecordError, SpecError,
 from plimsoll.plan.build import former_ids
 from plimsoll.plan.model import PLAN_FORMAT, Plan
 from plimsoll.record.document import Document, is_newer
-from plimsoll.record.files import partial_of, unreadable, write_file
+from plimsoll.record.files import partial_of, replace_file, unreadable
 from plimsoll.regular_file import read_regular, text_regular
 from plimsoll.spec.cover import read_logo
 from plimsoll.spec.study import STUDY_FILE, StudySpec, parse_study, read_study
@@ -111,16 +111,17 @@ class OpenedStudy:
             HostError: It cannot be written.
         """
         folder = self.held.path
-        _replace(folder / STUDY_FILE, self._text.encode())
+        cure = "free space or choose another --to"
+        replace_file(folder / STUDY_FILE, self._text, cure)
         if (pointer := pointer_text(folder, self._file)) is not None:
-            _replace(folder / POINTER_FILE, pointer.encode())
-        _replace(folder / PLAN_FILE, plan.model_dump_json(indent=1).encode())
+            replace_file(folder / POINTER_FILE, pointer, cure)
+        replace_file(folder / PLAN_FILE, plan.model_dump_json(indent=1), cure)
         if files := {
             workload.file: workload.text for workload in self._spec.workload if isinstance(workload, StatementsSpec)
         }:
-            _replace(folder / WORKLOADS_FILE, json.dumps(files, indent=1).encode())
+            replace_file(folder / WORKLOADS_FILE, json.dumps(files, indent=1), cure)
         if self._logo:
-            _replace(folder / self._spec.document.logo, self._logo)
+            replace_file(folder / self._spec.document.logo, self._logo, cure)
 
 
 @contextlib.contextmanager
@@ -233,14 +234,6 @@ def refuse_for_recordings(folder: Path) -> None:
         raise HostError(f"{folder}: cannot be read: {error.strerror}; choose another folder") from None
     if is_foreign:
         raise SpecError(f"{folder}: is not empty and has no recordings; choose another folder")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Writes a small file whole or not at all."""
-    try:
-        write_file(path, content)
-    except OSError as error:
-        raise HostError(f"{path}: cannot be written: {error.strerror}; free space or choose another --to") from None
 
 
 POINTER_FILE = ".study-file"

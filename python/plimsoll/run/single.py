@@ -13,13 +13,13 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
 from plimsoll.analyse.trial.trial_summary import TrialSummary
-from plimsoll.drive.engine import LocalDriver, TrialRun
+from plimsoll.drive.engine import LocalDriver, TrialRun, follow
 from plimsoll.drive.executable import engine_version
 from plimsoll.drive.plans import GroupServers, sources, trial_line
 from plimsoll.drive.protocol import Interval, Progress
@@ -42,11 +42,10 @@ from plimsoll.record.partial import PartialRecording, recover
 from plimsoll.record.store import read_study, refuse_newer_study
 from plimsoll.run.folder import HeldFolder, refuse_for_recordings
 from plimsoll.run.instance import Instance, load_servers, located
-from plimsoll.run.load import Watching, follow, launched
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.session import Session, read_history, server_start_id
 from plimsoll.run.spool import Spool, measured_until_the_end
-from plimsoll.run.survey import Surveyor, driver_of, known_limit_tps, to_be_driven
+from plimsoll.run.survey import Surveyor, driven_from, driver_of, known_limit_tps, to_be_driven
 from plimsoll.run.system_data import DataKeeper
 from plimsoll.run.trial_progress import INTERVAL_S, TrialProgress, outcome_of, workload_record
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
@@ -154,6 +153,10 @@ def _running_instance(target: Target) -> Instance:
         return located(Instance(name="", target=target), control)
 
 
+Watching = Callable[[int | None], AbstractContextManager[None]]
+"""Watches for the time of the load, with the engine's process on this machine, if there is one."""
+
+
 class _Drive:
     """One going through of the load."""
 
@@ -178,11 +181,14 @@ class _Drive:
             clients=run.clients,
             look_first=run.look_first,
         )
-        with driver_of(run.drivers) as driver, launched(driver, plan, progressing, self._spool, watched) as engine:
-            self._began_unix_s = engine.start()
-            with ending(engine) as asked:
-                follow(engine, progressing, self._take)
-            self._is_ended = asked.is_asked
+        with driver_of(run.drivers) as driver, driver.launch_trial(plan) as engine:
+            progressing.connect(engine)
+            self._spool.driver = driven_from(engine)
+            with watched(engine.local_pid):
+                self._began_unix_s = engine.start()
+                with ending(engine) as asked:
+                    progressing.done = follow(engine, take=self._take, warn=progressing.warn)
+                self._is_ended = asked.is_asked
         progressing.warnings += [unwatched(fault) for fault in (*unseen, *self._spool.watch.faults)]
 
     def _take(self, interval: Interval) -> None:

@@ -29,7 +29,7 @@ from plimsoll.run.rows import IntervalRows
 from plimsoll.run.single import Joined, RecordingWanted, joining, name_faults, recorded_line
 from plimsoll.run.spool import measured_until_the_end
 from plimsoll.run.survey import Surveyor
-from plimsoll.run.trial_progress import INTERVAL_S, TrialProgress, outcome_of, warning_of, workload_record
+from plimsoll.run.trial_progress import INTERVAL_S, TrialProgress, outcome_of, workload_record
 from plimsoll.run.watch import Watch, unseen, unwatched, watching
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.facts import instance_facts
@@ -147,7 +147,7 @@ class _Run:
                         case EngineWarning():
                             if message.code == NO_SERVER_CODE:
                                 self._forget_servers()
-                            progressing.warnings.append(warning_of(message))
+                            progressing.warn(message)
                         case Done():
                             progressing.done = message
                         case Failed():

@@ -17,7 +17,7 @@ import numpy as np
 
 from plimsoll.analyse.findings.recording_warnings import COLLECT_FAILED, NOT_WARM_AT_LIMIT, TARGET_INTERVAL_MISSED
 from plimsoll.analyse.trial.steady import INTERVALS_LEAST, half_width_ratio, is_long_enough
-from plimsoll.drive.engine import Driver, TrialRun
+from plimsoll.drive.engine import Driver, TrialRun, follow
 from plimsoll.drive.plans import trial_line
 from plimsoll.drive.protocol import Interval
 from plimsoll.errors import DataError, HookError, InvalidTrialError, PlimsollError, StorageError
@@ -31,12 +31,11 @@ from plimsoll.record.partial import PartialRecording
 from plimsoll.run.events import DataPutBack, EventLog, IntervalEnded, StateBegan
 from plimsoll.run.hooks import SystemHooks
 from plimsoll.run.instance import FullDisks, Instance, load_servers, places_of, settled, sources_of
-from plimsoll.run.load import Watching, follow, launched
 from plimsoll.run.replicas import caught_up, refuse_different_replicas
 from plimsoll.run.rows import IntervalRows, KneeWatch, oldest_in_flight_ms, response_ms_p99
 from plimsoll.run.session import server_start_id
 from plimsoll.run.spool import Spool, refuse_unanswered
-from plimsoll.run.survey import Surveyor, as_driven
+from plimsoll.run.survey import Surveyor, as_driven, driven_from
 from plimsoll.run.system_data import DataKeeper
 from plimsoll.run.systems import System
 from plimsoll.run.trial_progress import (
@@ -186,15 +185,15 @@ class TrialRunner:
             interval_s=task.interval_s,
         )
         progressing.weather = weather_before(task.system)
-        with launched(self._driver, plan, progressing, spool, self._watching(task, spool)) as run:
-            progressing.environment = as_driven(progressing.environment, run)
-            self._enter(task, progressing, spool, State.WARM)
-            self._follow(task, progressing, spool, run)
+        with self._driver.launch_trial(plan) as run:
+            progressing.connect(run)
+            spool.driver = driven_from(run)
+            with watching(task.system.instances, host=self._here, engine_pid=run.local_pid, watch=spool.watch):
+                progressing.environment = as_driven(progressing.environment, run)
+                self._enter(task, progressing, spool, State.WARM)
+                self._follow(task, progressing, spool, run)
         progressing.weather = weather_after(task.system, progressing.weather)
         progressing.warnings += map(unwatched, (*unseen(task.system.instances), *spool.watch.faults))
-
-    def _watching(self, task: TrialTask, spool: Spool) -> Watching:
-        return lambda pid: watching(task.system.instances, host=self._here, engine_pid=pid, watch=spool.watch)
 
     def _follow(self, task: TrialTask, progressing: TrialProgress, spool: Spool, run: TrialRun) -> None:
         """Lets the load begin, takes in what is said of it until its end, and refuses a full disk."""
@@ -206,7 +205,7 @@ class TrialRunner:
             if progressing.is_measured:
                 run.stop()
 
-        follow(run, progressing, take)
+        progressing.done = follow(run, take=take, warn=progressing.warn)
 
     def _take(
         self, task: TrialTask, progressing: TrialProgress, spool: Spool, interval: Interval, began_unix_s: float

@@ -15,6 +15,7 @@ from typing import Any
 from plimsoll.analyse.trial.histograms import durations
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.analyse.trial.working_set import working_set
+from plimsoll.drive.engine import TrialRun
 from plimsoll.drive.protocol import Done, EngineWarning, Interval, Outage, Progress, Ready
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.record.environment import Environment
@@ -25,7 +26,6 @@ from plimsoll.record.model import (
     ConnectFailureRecord,
     ConnectionsRecord,
     DataState,
-    DriverRecord,
     EncryptionRecord,
     EngineAccount,
     OutageRecord,
@@ -139,6 +139,7 @@ class TrialProgress:
     Attributes:
         environment: What it is measured on, once that was looked at.
         block: The number of its block; None until it is known which start of the servers it meets.
+        run: What drives the load, once its connections are open.
         knee: Of a ramp: says when it ends; None for others.
     """
 
@@ -156,7 +157,7 @@ class TrialProgress:
     warm_note: str | None = None
     ready: Ready | None = None
     done: Done | None = None
-    drivers: tuple[DriverRecord, ...] = ()
+    run: TrialRun | None = None
     summary: TrialSummary | None = None
     knee: KneeWatch | None = None
 
@@ -165,10 +166,13 @@ class TrialProgress:
         """The state that the trial is in."""
         return self.states[-1].state
 
+    def connect(self, run: TrialRun) -> None:
+        """Waits until the connections of the load are open. Raises what the engine said instead."""
+        self.ready, self.run = run.ready(self.warn), run
 
-def warning_of(warning: EngineWarning) -> TrialWarning:
-    """A doubt of the engine's, as recordings keep it."""
-    return TrialWarning(code=warning.code, evidence=warning.evidence, advice=warning.advice)
+    def warn(self, warning: EngineWarning) -> None:
+        """Takes a doubt of the engine's in, as recordings keep it."""
+        self.warnings.append(TrialWarning(code=warning.code, evidence=warning.evidence, advice=warning.advice))
 
 
 def data_progressed(system: str, progress: Progress) -> DataProgressed:
@@ -206,7 +210,7 @@ def outcome_of(
         window=measured.window,
         account=None if done is None else account_of(done),
         connections=None if progressing.ready is None else connections_of(progressing.ready),
-        drivers=progressing.drivers,
+        drivers=() if progressing.run is None else progressing.run.drivers,
         outages=() if done is None else outages_of(done),
         outages_count=0 if done is None else done.outages_count,
         weather=progressing.weather,

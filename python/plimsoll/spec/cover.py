@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
-import tomllib
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationError
 
 from plimsoll.errors import SpecError, within
-from plimsoll.regular_file import read_regular, text_regular
-from plimsoll.spec.fields import Written, faults_of
+from plimsoll.regular_file import read_regular
+from plimsoll.spec.fields import Written, faults_of, read_toml
 from plimsoll.spec.new_study import toml_lines
 
 COVER_FILE = "document.toml"
@@ -66,15 +65,11 @@ def read_cover(path: Path) -> CoverSpec:
     Raises:
         SpecError: It cannot be read or is wrong; all faults at once.
     """
+    written = read_toml(path, _BYTES_MAX, "file that describes a guide")
     try:
-        written = tomllib.loads(text_regular(path, _BYTES_MAX))
         return CoverSpec.model_validate(written.get("document", {}))
-    except OSError as error:
-        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
     except ValidationError as error:
         raise SpecError(*(f"{path}: {fault}" for fault in within(("document",), faults_of(error)))) from None
-    except (ValueError, RecursionError) as error:
-        raise SpecError(f"{path}: is not TOML: {error}") from None
 
 
 def cover_text(cover: CoverSpec) -> str:

@@ -1,12 +1,15 @@
 """Field types of what users write: durations, sizes, names; and faults as lines with path, value and cure.
 
-Names are those that people read, and in workload files those of tables, columns and values in statements.
+Files are TOML. Names are those that people read, and in workload files those of tables, columns and values in
+statements.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import (
@@ -21,6 +24,7 @@ from pydantic import (
 )
 
 from plimsoll.errors import Fault, Loc, SpecError
+from plimsoll.regular_file import text_regular
 from plimsoll.spec.server_options import OptionValue
 from plimsoll.units import parse_duration_s, parse_percent, parse_size_bytes
 
@@ -29,6 +33,47 @@ class Written(BaseModel):
     """Something a person wrote. Unknown keys are faults, values are not converted behind the writer's back."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def parse_toml(text: str, kind: str) -> dict[str, Any]:
+    """Parses the text of a file.
+
+    Args:
+        text: All of it.
+        kind: What the file ought to be, such as "study file".
+
+    Raises:
+        SpecError: It is no TOML.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"is not TOML: {error}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise SpecError(f"holds a value that cannot be read: {error}") from None
+    except RecursionError:
+        raise SpecError(f"is nested too deeply; this is no {kind}") from None
+
+
+def read_toml(path: Path, bytes_max: int, kind: str) -> dict[str, Any]:
+    """Reads and parses a file.
+
+    Args:
+        path: The file.
+        bytes_max: A larger one is refused.
+        kind: As `parse_toml` takes it.
+
+    Raises:
+        SpecError: It cannot be read, or is no TOML.
+    """
+    try:
+        return tomllib.loads(text_regular(path, bytes_max))
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # not TOML, not UTF-8, or a number of thousands of digits
+        raise SpecError(f"{path}: is not TOML: {error}") from None
+    except RecursionError:
+        raise SpecError(f"{path}: is nested too deeply; this is no {kind}") from None
 
 
 class WithLaterKeys(Written):

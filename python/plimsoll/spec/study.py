@@ -9,7 +9,6 @@ any look at a server or a machine.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,7 +23,18 @@ from plimsoll.spec.clients import Clients, Reconnect, RetryRule
 from plimsoll.spec.cover import CoverSpec
 from plimsoll.spec.drivers import ONE_HERE, Drivers, RayDrivers, driver_faults
 from plimsoll.spec.factors import equal_systems, expand
-from plimsoll.spec.fields import Count, DurationS, Length, Name, Repetitions, Share, WarmUp, Written, faults_of
+from plimsoll.spec.fields import (
+    Count,
+    DurationS,
+    Length,
+    Name,
+    Repetitions,
+    Share,
+    WarmUp,
+    Written,
+    faults_of,
+    parse_toml,
+)
 from plimsoll.spec.generators import DistributionSpec
 from plimsoll.spec.hooks import (
     EnvironmentSpec,
@@ -289,14 +299,7 @@ def parse_study(text: str, read_file: ReadFile | None = None) -> StudySpec:
     Raises:
         SpecError: All faults at once, one line each.
     """
-    try:
-        written = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"is not TOML: {error}") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise SpecError(f"holds a value that cannot be read: {error}") from None
-    except RecursionError:
-        raise SpecError("is nested too deeply; this is no study file") from None
+    written = parse_toml(text, "study file")
     matrix = expand(written)
     later = (*matrix.faults, *later_faults(written), *read_workloads(written, read_file or reader(Path())))
     try:

@@ -25,7 +25,6 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -35,7 +34,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, fi
 
 from plimsoll.errors import Fault, Loc, SpecError, within
 from plimsoll.record.model import Price
-from plimsoll.regular_file import text_regular
 from plimsoll.spec.factors import Origin
 from plimsoll.spec.fields import (
     DurationS,
@@ -46,6 +44,7 @@ from plimsoll.spec.fields import (
     VariableName,
     Written,
     faults_of,
+    read_toml,
     suggestion,
 )
 from plimsoll.spec.hooks import HooksSpec, parameter_text
@@ -527,14 +526,7 @@ def read_prices(path: Path) -> PriceFile:
     Raises:
         SpecError: The file cannot be read or is wrong; all faults at once.
     """
-    try:
-        written = tomllib.loads(text_regular(path, PRICE_FILE_BYTES_MAX))
-    except OSError as error:
-        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:  # not TOML, not UTF-8, or a number of thousands of digits
-        raise SpecError(f"{path}: is not TOML: {error}") from None
-    except RecursionError:
-        raise SpecError(f"{path}: is nested too deeply; this is no file of prices") from None
+    written = read_toml(path, PRICE_FILE_BYTES_MAX, "file of prices")
     try:
         return PriceFile.model_validate(written)
     except ValidationError as error:

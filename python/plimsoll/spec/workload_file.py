@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, reduce
 from typing import Annotated, Any
@@ -22,7 +21,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, ValidationError
 
 from plimsoll.errors import Fault, Loc, SpecError, within
-from plimsoll.spec.fields import GENERATOR, ValueName, Written, a_list, faults_of, sound_path
+from plimsoll.spec.fields import GENERATOR, ValueName, Written, a_list, faults_of, parse_toml, sound_path
 from plimsoll.spec.generator_plan import generator_plan, reach_faults, sql_type
 from plimsoll.spec.generators import GENERATOR_KEYS, CountedKey, Decimal, Generator
 from plimsoll.spec.learned_section import CheckedKind, LearnedCheck, LearnedSpec
@@ -105,7 +104,7 @@ def parse_workload(
     Raises:
         SpecError: All faults at once, one line each.
     """
-    written = _loaded(text)
+    written = parse_toml(text, "workload file")
     faults = [*overridden(written, rows or {}, parameters or {})]
     written, unknown = filled(written)
     faults += unknown
@@ -129,17 +128,6 @@ def _between_sound_parts(written: dict[str, Any], locs: list[Loc]) -> Iterator[F
     except ValidationError:
         return
     yield from untouched(contradictions(file), written, locs)
-
-
-def _loaded(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"is not TOML: {error}") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise SpecError(f"holds a value that cannot be read: {error}") from None
-    except RecursionError:
-        raise SpecError("is nested too deeply; this is no workload file") from None
 
 
 def overridden(written: dict[str, Any], rows: Mapping[str, int], parameters: Mapping[str, Any]) -> Iterator[Fault]:

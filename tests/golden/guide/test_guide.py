@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from datetime import date
 
 import pytest
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from syrupy.assertion import SnapshotAssertion
 
 from plimsoll.analyse.answers.size import size
@@ -14,16 +13,15 @@ from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.size_terminal import size_terminal
 from plimsoll.guide.terminal import render_terminal
 from support.analyses import measured_analysis
+from support.printed import printed
 from support.published import imported_analysis, per_minute_analysis
 from support.searched import demand, searched
 
 MAKERS = {"measured": measured_analysis, "imported": imported_analysis, "per-minute": per_minute_analysis}
 
 
-def _printed(shown: RenderableType) -> str:
-    file = io.StringIO()
-    Console(file=file, width=80, color_system=None).print(shown)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+def _plain(shown: RenderableType) -> str:
+    return "\n".join(line.rstrip() for line in printed(shown).splitlines())
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -33,13 +31,13 @@ def test_markdown(name: str, snapshot: SnapshotAssertion) -> None:
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_terminal(name: str, snapshot: SnapshotAssertion) -> None:
-    assert _printed(render_terminal(MAKERS[name]())) == snapshot
+    assert _plain(render_terminal(MAKERS[name]())) == snapshot
 
 
 @pytest.mark.parametrize("tps", [1200.0, 5000.0])
 def test_size(tps: float, snapshot: SnapshotAssertion) -> None:
     answer = size(imported_analysis(), tps=tps, connections=16, workload="oltp complex read/write")
-    assert _printed(size_terminal(answer)) == snapshot
+    assert _plain(size_terminal(answer)) == snapshot
 
 
 def test_size_for_a_demand_that_grows(snapshot: SnapshotAssertion) -> None:
@@ -52,4 +50,4 @@ def test_size_for_a_demand_that_grows(snapshot: SnapshotAssertion) -> None:
     )
     asked = demand(logged_on=date(2026, 7, 1), burstiness=40.0, duration_s=4 * 3600, doubts=("sampled",))
     answer = size(studied, demand=asked, response_p99_ms=20.0)
-    assert _printed(size_terminal(answer)) == snapshot
+    assert _plain(size_terminal(answer)) == snapshot

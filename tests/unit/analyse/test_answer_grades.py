@@ -9,7 +9,7 @@ from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.findings.finding_model import Grade, best, worst
 from plimsoll.guide.answer import answer_sentence
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
-from unit.analyse.made import Made, measured, published
+from support.made import Made, measured, published
 
 
 def runs(system: str, tps: float, repetitions: int, **more: object) -> list[Made]:

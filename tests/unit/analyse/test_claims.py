@@ -18,7 +18,7 @@ from plimsoll.guide.claims import claims_section
 from plimsoll.record.environment import Environment, HostFacts
 from plimsoll.record.level import Level, LevelKind
 from plimsoll.spec.claims import ClaimSpec, LimitedBy
-from unit.analyse.made import Made, measured
+from support.made import Made, measured
 
 CURVE = {1: 100.0, 2: 195.0, 4: 360.0, 8: 330.0}
 FOUR_CPUS = Environment(host=HostFacts(cpu_threads=4, cpu_cores=4))

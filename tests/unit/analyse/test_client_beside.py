@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, PlacementFacts
-from unit.analyse.made import telemetry_table
+from support.made import telemetry_table
 from unit.analyse.test_warnings import STEADY, one
 
 

@@ -19,8 +19,8 @@ from plimsoll.guide.size import answer_sentences
 from plimsoll.record.capacity import Capacity, SearchRecord
 from plimsoll.record.level import Level
 from plimsoll.record.model import Price
+from support.made import measured, published
 from support.searched import OBJECTIVE
-from unit.analyse.made import measured, published
 
 
 def study(*systems: tuple[str, float, float | None, str | None]) -> Analysis:

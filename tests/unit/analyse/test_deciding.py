@@ -21,7 +21,7 @@ from plimsoll.analyse.study.sequential import (
 )
 from plimsoll.prose.interim import interim_lines
 from plimsoll.record.level import Level
-from unit.analyse.made import measured
+from support.made import measured
 
 FOUR, SIXTEEN = Level(connections=4), Level(connections=16)
 ASKED = questions(["a", "b"], ["read/write"], [FOUR, SIXTEEN])

@@ -34,7 +34,7 @@ from plimsoll.record.capacity import (
 from plimsoll.record.environment import HostFacts
 from plimsoll.record.level import Level
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
-from unit.analyse.made import STARTED_UNIX_S, Made, measured
+from support.made import STARTED_UNIX_S, Made, measured
 from unit.analyse.test_duet import turns
 
 SECONDS = 20

@@ -16,8 +16,8 @@ from plimsoll.record import frames
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from plimsoll.record.level import Level
 from plimsoll.record.model import DriverRecord, Outcome
+from support.made import STARTED_UNIX_S, Made, histogram_table, interval_table, measured, trial_record
 from support.told import evidence_of
-from unit.analyse.made import STARTED_UNIX_S, Made, histogram_table, interval_table, measured, trial_record
 
 MS = 1_000_000
 SECONDS = 12

@@ -20,7 +20,7 @@ from plimsoll.record.environment import Environment
 from plimsoll.record.histograms import bucket_of_ns
 from plimsoll.record.model import Outcome, Verdict, Window
 from plimsoll.stats.variance import quantile_t
-from unit.analyse.made import Made, trial_record
+from support.made import Made, trial_record
 
 
 def test_a_round_is_its_trimmed_mean_and_the_interval_within_rounds_that_of_yuen() -> None:

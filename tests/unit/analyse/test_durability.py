@@ -13,8 +13,8 @@ from plimsoll.cli.demo import STUDIES
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.record.environment import Environment, HostFacts, InstanceFacts
 from plimsoll.spec.study import parse_study
+from support.made import measured
 from support.told import answer_of
-from unit.analyse.made import measured
 
 FULL = {
     "innodb_flush_log_at_trx_commit": "1",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.explain.durability import with_durability_classes
+from plimsoll.analyse.explain.durability import durability_classes
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.storage import durability_section
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.fault_tests import DurabilityRecord, SettingOutcome
-from unit.analyse.made import measured
+from support.made import measured
 
 
 def study(*flushes: str) -> Analysis:
@@ -72,11 +72,11 @@ TESTED = DurabilityRecord(
 
 
 def test_systems_that_do_not_differ_have_no_classes() -> None:
-    assert with_durability_classes(study("1"), TESTED).durability_classes == ()
+    assert durability_classes(study("1"), TESTED) == ()
 
 
 def test_the_safest_class_comes_first_and_losses_stand_beside_the_same_settings() -> None:
-    safe, fast = with_durability_classes(study("2", "1"), TESTED).durability_classes
+    safe, fast = durability_classes(study("2", "1"), TESTED)
     assert (safe.system, safe.measured) == ("flush 1", None)
     assert (safe.sync_binlog, safe.doublewrite, safe.replication) == (1, True, "none")
     assert fast.promise == "may lose the last second at power loss"
@@ -85,10 +85,15 @@ def test_the_safest_class_comes_first_and_losses_stand_beside_the_same_settings(
 
 
 def test_the_guide_shows_losses_with_their_limit_or_how_to_measure_them() -> None:
-    text = render_markdown(with_durability_classes(study("1", "2"), TESTED))
+    analysis = study("1", "2")
+    tested, untested = (
+        analysis.model_copy(update={"durability_classes": durability_classes(analysis, measured)})
+        for measured in (TESTED, None)
+    )
+    text = render_markdown(tested)
     assert "## Speed against safety" in text
     assert "7 of 20" in text
     assert "640 ms" in text
-    section = durability_section(with_durability_classes(study("1", "2"), None))
+    section = durability_section(untested)
     assert section is not None
     assert "durability.json" in section.notes[1]

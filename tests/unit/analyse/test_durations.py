@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from plimsoll.analyse.trial.histograms import durations, durations_of_runs, merge, merge_rows, percentile_ms
-from unit.analyse.made import histogram_table
+from support.made import histogram_table
 
 
 def nearest_rank_ms(values_ns: np.ndarray, share: float) -> float:

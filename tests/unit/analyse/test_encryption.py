@@ -8,8 +8,8 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import describe
 from plimsoll.guide.html import render_html
 from plimsoll.record.model import ConnectionsRecord, EncryptionRecord
+from support.made import Made, measured
 from support.told import evidence_of
-from unit.analyse.made import Made, measured
 
 NEW = "TLSv1.3 TLS_AES_256_GCM_SHA384"
 OLD = "TLSv1.2 ECDHE-RSA-AES128-GCM-SHA256"

@@ -12,8 +12,8 @@ from plimsoll.guide.words import evidence_sentence
 from plimsoll.prose.phrases import words_of_changes as told
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.model import State, StateMark, SystemRecord
+from support.made import Made, measured
 from support.told import evidence_of
-from unit.analyse.made import Made, measured
 
 STEADY = [100.0, 102.0, 98.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0, 102.0, 98.0, 100.0]
 FAST = [3 * rate for rate in STEADY]

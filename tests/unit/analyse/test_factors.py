@@ -10,8 +10,8 @@ from plimsoll.analyse.study.factors import FactorComparison, compare_factors, fa
 from plimsoll.guide.facts import factor_table
 from plimsoll.prose.phrases import factor_words
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
+from support.made import measured
 from support.told import answer_of
-from unit.analyse.made import measured
 
 MANAGED = {"server": "mariadb", "profile": "production", "buffer_pool_bytes": "536870912"}
 TARGET = {"target": "db1:3306", "tls": "preferred"}

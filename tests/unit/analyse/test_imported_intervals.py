@@ -11,8 +11,8 @@ from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.answers.size_model import Fit
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.record.model import Origin, ReportedResult
+from support.made import Made, measured
 from support.told import answer_of, limits_of
-from unit.analyse.made import Made, measured
 
 STEADY = np.random.default_rng(1).normal(1000, 20, 60)
 

@@ -13,9 +13,8 @@ from plimsoll.guide.headline import glance_table
 from plimsoll.guide.level_tables import instance_table
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.level import Level
+from support.made import Made, measured
 from support.told import evidence_of
-
-from .made import Made, measured
 
 NAMES = ("s/0", "s/1", "s/2")
 ENVIRONMENT = Environment(instances=tuple(InstanceFacts(name=name) for name in NAMES))

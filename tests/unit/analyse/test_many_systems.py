@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import re
 
 import pytest
-from rich.console import Console
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.answers.answer import TOLD_ONE_BY_ONE
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import describe
 from plimsoll.guide.terminal import render_terminal
+from support.made import published
+from support.printed import printed
 from support.told import answer_of
-from unit.analyse.made import published
 
 
 def study(count: int, *, objective_ms: float | None = None) -> Analysis:
@@ -69,10 +68,8 @@ def test_of_more_the_answer_names_the_best_and_a_table_has_each(count: int) -> N
     rows = {row[0].text: [entry.text for entry in row[3:]] for row in glance.rows}
     assert len(rows) == count
     assert rows["s0"] == ["800", "1,000", "highest at 4", "80.0", "0.0951"]
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(render_terminal(analysis))
-    printed = console.export_text().split("The answer")[1].split("Limitations")[0]
-    assert re.search(rf"{best} +[\d,]+ +[\d,]+ +highest at 4 +[\d.]+ +", printed)
+    answer = printed(render_terminal(analysis), width=200).split("The answer")[1].split("Limitations")[0]
+    assert re.search(rf"{best} +[\d,]+ +[\d,]+ +highest at 4 +[\d.]+ +", answer)
 
 
 def test_systems_that_keep_the_objective_nowhere_have_no_figure_there() -> None:

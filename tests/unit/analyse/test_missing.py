@@ -15,8 +15,8 @@ from plimsoll.plan.build import build_plan
 from plimsoll.plan.model import PlannedTrial
 from plimsoll.prose.phrases import group_words
 from plimsoll.spec.study import parse_study
+from support.made import Made, measured
 from support.told import answer_of, evidence_of
-from unit.analyse.made import Made, measured
 
 STUDY = """
 [study]

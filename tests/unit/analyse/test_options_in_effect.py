@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.analyse.findings.options import NotInEffect, options_not_in_effect
+from plimsoll.analyse.findings.options import OptionChanged, OptionIgnored, options_not_in_effect
 from plimsoll.record.environment import InstanceFacts
 
 
-def judged(line: str, **variables: str) -> list[NotInEffect]:
+def judged(line: str, **variables: str) -> list[OptionIgnored | OptionChanged]:
     file = f"# Written by Plimsoll\n[mysqld]\nport=3306\n{line}\n"
     return options_not_in_effect(InstanceFacts(name="a", option_file=file, variables={"port": "3306", **variables}))
 
@@ -46,24 +46,36 @@ def test_spellings_of_the_same(line: str, variables: dict[str, str]) -> None:
         (
             "innodb_buffer_pool_size=300M",
             {"innodb_buffer_pool_size": "402653184"},
-            NotInEffect("innodb_buffer_pool_size", "300M", "402653184"),
+            OptionChanged(option="innodb_buffer_pool_size", given="300M", effective="402653184"),
         ),
-        ("innodb_thread_concurrency=8", {}, NotInEffect("innodb_thread_concurrency", "8", None)),
-        ("loose_innodb_unheard_of=1", {}, NotInEffect("innodb_unheard_of", "1", None)),
-        ("skip_log_bin", {"log_bin": "ON"}, NotInEffect("log_bin", "OFF", "ON")),
-        ("log_bin=binlog", {"log_bin": "OFF"}, NotInEffect("log_bin", "binlog", "OFF")),
-        ("innodb_doublewrite=ON", {"innodb_doublewrite": "OFF"}, NotInEffect("innodb_doublewrite", "ON", "OFF")),
-        ("sync_binlog=1", {"sync_binlog": "0"}, NotInEffect("sync_binlog", "1", "0")),
-        ("sql_mode=ANSI_QUOTES", {"sql_mode": "A,B"}, NotInEffect("sql_mode", "ANSI_QUOTES", "A,B")),
+        ("innodb_thread_concurrency=8", {}, OptionIgnored(option="innodb_thread_concurrency", given="8")),
+        ("loose_innodb_unheard_of=1", {}, OptionIgnored(option="innodb_unheard_of", given="1")),
+        ("skip_log_bin", {"log_bin": "ON"}, OptionChanged(option="log_bin", given="OFF", effective="ON")),
+        ("log_bin=binlog", {"log_bin": "OFF"}, OptionChanged(option="log_bin", given="binlog", effective="OFF")),
+        (
+            "innodb_doublewrite=ON",
+            {"innodb_doublewrite": "OFF"},
+            OptionChanged(option="innodb_doublewrite", given="ON", effective="OFF"),
+        ),
+        ("sync_binlog=1", {"sync_binlog": "0"}, OptionChanged(option="sync_binlog", given="1", effective="0")),
+        (
+            "sql_mode=ANSI_QUOTES",
+            {"sql_mode": "A,B"},
+            OptionChanged(option="sql_mode", given="ANSI_QUOTES", effective="A,B"),
+        ),
         (
             "innodb_flush_method=O_DIRECT",
             {"innodb_flush_method": "fsync"},
-            NotInEffect("innodb_flush_method", "O_DIRECT", "fsync"),
+            OptionChanged(option="innodb_flush_method", given="O_DIRECT", effective="fsync"),
         ),
-        ("sync_binlog=1\nsync_binlog=0", {"sync_binlog": "1"}, NotInEffect("sync_binlog", "0", "1")),
+        (
+            "sync_binlog=1\nsync_binlog=0",
+            {"sync_binlog": "1"},
+            OptionChanged(option="sync_binlog", given="0", effective="1"),
+        ),
     ],
 )
-def test_ignored_or_changed(line: str, variables: dict[str, str], told: NotInEffect) -> None:
+def test_ignored_or_changed(line: str, variables: dict[str, str], told: OptionIgnored | OptionChanged) -> None:
     assert judged(line, **variables) == [told]
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
-from rich.console import Console
-
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.trials import LISTED_MAX
@@ -14,7 +10,8 @@ from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.record.model import OutageRecord
-from unit.analyse.made import measured
+from support.made import measured
+from support.printed import printed
 
 RATES = [100.0] * 10
 """Ten measured seconds, after two of warm-up."""
@@ -51,9 +48,7 @@ def test_of_many_the_longest_are_listed_in_their_order() -> None:
 
 
 def shown(analysis: Analysis) -> list[str]:
-    output = io.StringIO()
-    Console(file=output, width=200).print(render_terminal(analysis))
-    return [render_html(analysis), render_markdown(analysis), output.getvalue()]
+    return [render_html(analysis), render_markdown(analysis), printed(render_terminal(analysis), width=200)]
 
 
 def test_every_guide_shows_them_where_there_are_any() -> None:

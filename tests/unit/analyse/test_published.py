@@ -15,8 +15,8 @@ from plimsoll.analyse.model import Analysis, Unknown
 from plimsoll.analyse.study.curve_model import PoolReason
 from plimsoll.guide.size import answer_sentences
 from plimsoll.record.level import Level
+from support.made import Made, published
 from support.told import answer_of, limits_of
-from unit.analyse.made import Made, published
 
 PUBLISHED = Path(__file__).parents[3] / "examples" / "published"
 READ_WRITE, READ_ONLY = "oltp complex read/write", "oltp complex read-only"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
-from rich.console import Console
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.answers.size import size
@@ -23,9 +21,10 @@ from plimsoll.guide.words import place_words
 from plimsoll.record import frames
 from plimsoll.record.level import Level, LevelKind
 from plimsoll.record.model import TrialWarning
+from support.made import PLACE, STARTED_UNIX_S, Made, histogram_table, measured
 from support.markdown import unlinked_markdown
+from support.printed import printed
 from support.told import answer_of, limits_of
-from unit.analyse.made import PLACE, STARTED_UNIX_S, Made, histogram_table, measured
 
 SECONDS = 12
 """Of load: two of warm-up and ten that count."""
@@ -222,9 +221,7 @@ def test_an_analysis_of_rates_survives_json() -> None:
 
 def test_every_guide_shows_target_and_completed() -> None:
     analysis = two_systems()
-    output = io.StringIO()
-    Console(file=output, width=80).print(render_terminal(analysis))
-    html, markdown, terminal = render_html(analysis), unlinked_markdown(analysis), output.getvalue()
+    html, markdown, terminal = render_html(analysis), unlinked_markdown(analysis), printed(render_terminal(analysis))
     assert "### b, read-write: at target rates, over 16 connections" in markdown
     assert "| 200 | 150 |" in markdown
     assert "| a | 4 | at least 200 | 29.7 |" in markdown

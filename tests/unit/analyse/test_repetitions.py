@@ -6,8 +6,8 @@ import numpy as np
 
 from plimsoll.analyse.analysis import analyse, read_trials
 from plimsoll.analyse.study.cells import check_repetitions
+from support.made import Made, measured
 from support.told import evidence_of
-from unit.analyse.made import Made, measured
 
 
 def trial(tps: float, repetition: int, **changes: object) -> Made:

@@ -10,7 +10,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.guide.scalability import scalability_section
 from plimsoll.guide.tables import Table
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
-from unit.analyse.made import measured
+from support.made import measured
 from unit.analyse.test_server_summaries import SECONDS, telemetry
 
 CURVE = {2: 200.0, 4: 380.0, 8: 600.0, 16: 640.0, 32: 650.0}

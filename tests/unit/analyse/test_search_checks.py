@@ -13,7 +13,7 @@ from plimsoll.guide.warnings import load_warnings, search_doubts
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
 from plimsoll.record.environment import ClientFacts
 from plimsoll.record.level import Level
-from unit.analyse.made import Made, measured
+from support.made import Made, measured
 
 OBJECTIVE = CapacityObjective(response_ms_p99=20.0)
 

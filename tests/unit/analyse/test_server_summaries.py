@@ -12,7 +12,7 @@ from plimsoll.analyse.trial.resources import server_summaries
 from plimsoll.analyse.trial.samples import samples_of
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from plimsoll.record.frames import TELEMETRY
-from unit.analyse.made import STARTED_UNIX_S, Made, measured
+from support.made import STARTED_UNIX_S, Made, measured
 
 TPS = 100.0
 SECONDS = 30

@@ -18,8 +18,8 @@ from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.table import import_table
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.model import Origin
+from support.made import Made, measured, published
 from support.repository import ROOT
-from unit.analyse.made import Made, measured, published
 
 HOST = HostFacts(
     name="db1", kernel="6.8", cpu_model="EPYC", cpu_cores=8, memory_bytes=2**34, cpu_governor="performance"

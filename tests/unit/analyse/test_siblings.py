@@ -10,7 +10,7 @@ from plimsoll.analyse.explain.scaling_model import Region, ScalingVerdict
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.scalability import scalability_sentence
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
-from unit.analyse.made import measured
+from support.made import measured
 
 LEVELS = (1, 2, 4, 8, 16, 32, 64)
 SIGMA, GAIN = 0.01, 1.25

@@ -9,8 +9,8 @@ from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.trial.stalls import SeenInterval, find_stalls, silent_from_s
 from plimsoll.record.model import OutageRecord, Outcome
+from support.made import Made, interval_table, measured
 from support.told import answer_of, evidence_of
-from unit.analyse.made import Made, interval_table, measured
 
 S = 1_000_000_000
 

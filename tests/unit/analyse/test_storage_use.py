@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.analyse.explain.storage import with_storage
+from plimsoll.analyse.explain.storage import storage_uses
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.storage import use_sentence
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.storage import OperationFigures, StorageMeasurement, StorageRecord, StorageTest
-from unit.analyse.made import measured
+from support.made import measured
 from unit.analyse.test_server_summaries import SECONDS, TPS, telemetry
 
 
@@ -68,7 +68,9 @@ def study(
         ),
         response_ns=np.full(200, 1_300_000),
     )
-    return with_storage(analyse("made", [trial]), [measured_storage])
+    analysis = analyse("made", [trial])
+    uses = tuple(storage_uses([measured_storage], analysis.systems, analysis.where_time))
+    return analysis.model_copy(update={"storages": (measured_storage,), "storage_use": uses})
 
 
 def test_a_flush_and_a_transaction_of_the_same_device() -> None:

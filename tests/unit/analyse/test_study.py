@@ -19,8 +19,8 @@ from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level
 from plimsoll.record.model import Outcome, Verdict
 from plimsoll.wording import counted
+from support.made import Made, measured, published, trial_record
 from support.told import answer_of, evidence_of, limits_of
-from unit.analyse.made import Made, measured, published, trial_record
 
 LEVELS_TPS = {1: 300.0, 4: 1000.0, 16: 1200.0, 32: 1150.0}
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from rich.console import Console
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
@@ -18,9 +16,10 @@ from plimsoll.guide.html import render_html
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.spec.tpcc import TpccSpec, quirks_of
+from support.made import Made, measured
 from support.markdown import unlinked_markdown
+from support.printed import printed
 from support.told import limits_of
-from unit.analyse.made import Made, measured
 
 FAITHFUL = {"warehouses": 2, "times": 1.0, "delivery_connections": 1, "isolation": "serializable"}
 """Options that depart from nothing that can be chosen, but that the queue of deliveries is in memory."""
@@ -193,9 +192,7 @@ def test_other_workloads_have_no_sheet() -> None:
 
 
 def shown(analysis: Analysis) -> list[str]:
-    output = io.StringIO()
-    Console(file=output, width=80).print(render_terminal(analysis))
-    return [render_html(analysis), unlinked_markdown(analysis), output.getvalue()]
+    return [render_html(analysis), unlinked_markdown(analysis), printed(render_terminal(analysis))]
 
 
 def test_every_guide_has_notpm_limits_and_the_sheet_once() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
-from rich.console import Console
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
@@ -16,8 +14,9 @@ from plimsoll.analyse.study.cell_model import TypeTotal
 from plimsoll.guide.html import render_html
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.record import frames
+from support.made import Made, measured, published
 from support.markdown import unlinked_markdown
-from unit.analyse.made import Made, measured, published
+from support.printed import printed
 
 
 def spread_ns(low_ms: float, high_ms: float) -> np.ndarray:
@@ -120,9 +119,7 @@ def test_types_survive_json(mix: Analysis) -> None:
 
 
 def shown(analysis: Analysis) -> list[str]:
-    output = io.StringIO()
-    Console(file=output, width=80).print(render_terminal(analysis))
-    return [render_html(analysis), unlinked_markdown(analysis), output.getvalue()]
+    return [render_html(analysis), unlinked_markdown(analysis), printed(render_terminal(analysis))]
 
 
 def test_every_guide_has_a_row_for_each_type_and_level(mix: Analysis) -> None:

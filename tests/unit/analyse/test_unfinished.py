@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.study.cell_model import Durations
 from plimsoll.analyse.trial.histograms import NOTHING, SparseHistogram, durations, merge, unfinished_count
+from support.made import bucket_of, measured
 from support.told import answer_of, evidence_of
-from unit.analyse.made import bucket_of, measured
 
 NAMES = ("p50", "p90", "p95", "p99", "p999", "max")
 SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}

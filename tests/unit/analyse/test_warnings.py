@@ -16,8 +16,8 @@ from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.model import Analysis
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.model import TrialWarning
+from support.made import Made, measured, published, telemetry_table
 from support.told import evidence_of
-from unit.analyse.made import Made, measured, published, telemetry_table
 
 ROOT = Path(__file__).parents[3]
 STEADY = [100.0, 102.0, 98.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.0, 102.0, 98.0, 100.0]

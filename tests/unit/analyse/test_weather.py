@@ -16,7 +16,7 @@ from plimsoll.analyse.trial.trial_summary import summarise
 from plimsoll.guide.content import describe
 from plimsoll.record import frames
 from plimsoll.record.model import ReferenceTimes, SystemRecord, Verdict, Weather
-from unit.analyse.made import PLACE, STARTED_UNIX_S, Made, measured
+from support.made import PLACE, STARTED_UNIX_S, Made, measured
 
 RATES = np.full(60, 1000.0) + np.tile([-5, 5, 3, -3], 15)
 

@@ -7,7 +7,7 @@ import pytest
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.tables import show_rate
-from unit.analyse.made import measured
+from support.made import measured
 
 
 def test_an_interval_wider_than_a_factor_of_three_is_told_in_words() -> None:

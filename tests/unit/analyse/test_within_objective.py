@@ -18,7 +18,7 @@ from plimsoll.guide.marks import Style
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.level import Level, LevelKind
 from support.analyses import measured_analysis
-from unit.analyse.made import measured, published
+from support.made import measured, published
 
 
 def curve(

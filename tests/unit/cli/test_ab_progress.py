@@ -10,6 +10,7 @@ from rich.live import Live
 from plimsoll.cli.ab_study import AbDisplay
 from plimsoll.record.model import TrialWarning, Verdict
 from plimsoll.run.events import AnswerProgressed, Event, ReadinessJudged, StudyBegan, TrialBegan, TrialEnded
+from support.printed import printed
 
 CELL = {"trial_id": "t", "workload": "orders", "connections": 4}
 BEGAN = StudyBegan(study="ab", trial_count=6, finished_count=0, estimated_s=90.0, is_until_decided=True)
@@ -61,7 +62,4 @@ def test_a_terminal_shows_what_is_known_and_the_time_that_is_left_once_it_has_be
 
 
 def picture(display: AbDisplay) -> str:
-    console = Console(file=io.StringIO(), width=100)
-    console.print(display._picture())
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return printed(display._picture(), width=100)

@@ -14,7 +14,7 @@ from plimsoll.errors import SpecError
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
 from plimsoll.record.store import write_recording
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
-from unit.analyse.made import measured
+from support.made import measured
 
 NAMES = ("ratio", "low", "high", "verdict", "repetitions_needed")
 HOST = HostFacts(name="bench-1", kernel="6.8", cpu_cores=4)

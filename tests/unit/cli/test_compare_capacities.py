@@ -24,7 +24,7 @@ from plimsoll.record.level import Level
 from plimsoll.record.model import State, StateMark
 from plimsoll.record.store import write_recording
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
-from unit.analyse.made import measured
+from support.made import measured
 
 SWEPT = (1, 4)
 WITHIN_20_MS = CapacityObjective(response_ms_p99=20.0)

@@ -17,7 +17,7 @@ from plimsoll.record.frames import TURNS
 from plimsoll.record.level import Level
 from plimsoll.record.model import SystemRecord
 from plimsoll.record.store import write_recording
-from unit.analyse.made import measured
+from support.made import measured
 
 STUDY = """
 [study]

@@ -15,7 +15,7 @@ from plimsoll.errors import SpecError
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts
 from plimsoll.record.model import State, StateMark
 from plimsoll.record.store import write_recording
-from unit.analyse.made import measured
+from support.made import measured
 from unit.cli.test_compare_capacities import search
 
 DAY_S = 86_400.0

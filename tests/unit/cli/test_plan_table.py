@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.console import Console
-
 from plimsoll.cli.plan_table import plan_table, planned_lines, planned_sheets
 from plimsoll.record.model import Verdict
 from plimsoll.run.planning import PlannedStudy, plan_study
 from plimsoll.spec.study import parse_study
+from support.printed import printed
 
 STUDY = """
 [study]
@@ -103,9 +102,7 @@ server = { managed = "mariadb" }
 
 def test_a_matrix_is_shown_with_the_values_of_each_system() -> None:
     planned = plan_study(parse_study(MATRIX))
-    with (console := Console(width=80)).capture() as captured:
-        console.print(plan_table(planned.plan, planned.spec))
-    lines = [" ".join(line.split()) for line in captured.get().splitlines()]
+    lines = [" ".join(line.split()) for line in printed(plan_table(planned.plan, planned.spec)).splitlines()]
     assert lines[0] == "3 systems of 2 factors: 2 x 2, 3 of 4 combinations listed"
     assert lines[1:5] == ["system innodb_thread_concurrency profile", "1 0 production", "2 0 bare", "3 64 bare"]
     assert sum("3: 64, bare rw 8" in line for line in lines) == 9

@@ -25,17 +25,14 @@ from plimsoll.run.events import (
     TrialEnded,
 )
 from plimsoll.run.status import interval_words
+from support.printed import printed
 
 CELL = {"trial_id": "t", "system": "one", "workload": "orders", "connections": 4}
 LOOKING = DataProgressed(system="one", phase="consistency", done_count=1, total_count=4)
 
 
 def seen(display: StudyDisplay) -> str:
-    console = Console(file=io.StringIO(), width=100)
-    console.print(display._picture())
-    text = console.file
-    assert isinstance(text, io.StringIO)
-    return text.getvalue()
+    return printed(display._picture(), width=100)
 
 
 def test_data_that_is_looked_at_within_a_trial_keeps_the_trial_in_sight() -> None:

@@ -24,7 +24,7 @@ from plimsoll.record.capacity import (
 from plimsoll.record.level import Level, Ramp
 from plimsoll.record.store import write_recording
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
-from unit.analyse.made import measured
+from support.made import measured
 
 OBJECTIVE = CapacityObjective(response_ms_p99=50.0)
 RAMP = Ramp(from_tps=100.0, longest_s=16.0)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 from plimsoll.record.store import write_recording
-from unit.analyse.made import measured
+from support.made import measured
 
 
 def study(folder: Path, repetitions: int) -> Path:

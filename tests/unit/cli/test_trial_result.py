@@ -20,8 +20,8 @@ from plimsoll.cli.trial_result import (
 )
 from plimsoll.record.model import ConnectionsRecord, OutageRecord
 from plimsoll.spec.clients import OpenArrivals
+from support.made import measured
 from support.repository import ROOT
-from unit.analyse.made import measured
 
 MADE = ConnectionsRecord(wanted_count=4, opened_count=4, connect_s=0.1)
 SCHEMA = json.loads((ROOT / "docs" / "trial.schema.json").read_text(encoding="utf-8"))

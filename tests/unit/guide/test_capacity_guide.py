@@ -17,7 +17,7 @@ from plimsoll.guide.sources import sources_of
 from plimsoll.guide.trials import cell_strips
 from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, RunRole, RunVerdict, SearchRecord
 from plimsoll.record.level import Level
-from unit.analyse.made import Made, measured
+from support.made import Made, measured
 
 OBJECTIVE = CapacityObjective(response_ms_p99=20.0, errors_ratio=0.001)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from plimsoll.analyse.model import Cover
 from plimsoll.guide.build import analyse_folder
@@ -15,6 +13,7 @@ from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.terminal import render_terminal
 from support.analyses import measured_analysis
 from support.command import assert_one_clear_message, plimsoll
+from support.printed import printed
 
 COVER = Cover(
     title="Which database server to buy",
@@ -32,9 +31,7 @@ def test_page_markdown_and_terminal_show_it() -> None:
     page = render_html(analysis)
     assert "<h1>Which database server to buy</h1>" in page
     assert "Sizing guide: Which database server to buy</title>" in page
-    terminal = io.StringIO()
-    Console(file=terminal, width=200).print(render_terminal(analysis))
-    for text in (page, render_markdown(analysis), terminal.getvalue()):
+    for text in (page, render_markdown(analysis), printed(render_terminal(analysis), width=200)):
         for shown in (
             "the head of operations",
             "A. Author, Example Ltd.",

@@ -18,7 +18,7 @@ from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.marks import Style
 from plimsoll.guide.words import difference_verdict
 from plimsoll.record.level import Level
-from unit.analyse.made import measured
+from support.made import measured
 
 ROUNDS = tuple(
     DuetRound(repetition=number, ratio=ratio, pair_ratios=(ratio - 0.01, ratio, ratio + 0.02))

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from rich.console import Console
 
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.curve_model import Effects
@@ -21,6 +20,7 @@ from plimsoll.guide.marks import Style
 from plimsoll.guide.terminal import render_terminal
 from support.analyses import measured_analysis
 from support.matrices import matrix_analysis
+from support.printed import printed
 
 
 @pytest.fixture(scope="module")
@@ -89,14 +89,8 @@ def test_every_form_of_the_guide_shows_the_effects(analysis: Analysis) -> None:
     ]
 
 
-def printed(analysis: Analysis, *, width: int = 80) -> str:
-    with (console := Console(width=width)).capture() as captured:
-        console.print(render_terminal(analysis))
-    return captured.get()
-
-
 def test_a_terminal_shows_effects_as_tables_and_no_sentence_of_them(analysis: Analysis) -> None:
-    text = printed(analysis)
+    text = printed(render_terminal(analysis))
     lines = [" ".join(line.split()) for line in text[text.index("Effects of factors") :].splitlines()]
     assert "factor values effect 95 % CI verdict" in lines
     assert any(line.startswith("threads 64 instead of 0 +21.") and line.endswith(" % higher") for line in lines)
@@ -112,7 +106,7 @@ def test_a_terminal_says_what_effects_assume_and_that_none_depends_on_another(an
         for interaction in analysis.effects.interactions
     )
     changed = analysis.model_copy(update={"effects": Effects(factors=effects, interactions=interactions)})
-    text = printed(changed, width=400)
+    text = printed(render_terminal(changed), width=400)
     assert ADDITIVE_NOTE in text
     assert "No interaction is established; the largest minimum detectable effect" in text
     assert "interactions that are established" not in text

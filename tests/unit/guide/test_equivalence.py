@@ -13,7 +13,7 @@ from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.server_facts import DataFacts, TableFacts
-from unit.analyse.made import Made, measured
+from support.made import Made, measured
 
 FLUSH = "innodb_flush_log_at_trx_commit"
 

@@ -21,8 +21,8 @@ from plimsoll.record.model import Outcome, TrialWarning, Verdict
 from plimsoll.record.store import read_study, write_recording
 from plimsoll.run.folder import PLAN_FILE
 from plimsoll.spec.study import STUDY_FILE, parse_study
+from support.made import Made, measured
 from support.repository import ROOT
-from unit.analyse.made import Made, measured
 
 TEXT = """
 [study]

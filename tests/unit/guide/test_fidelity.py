@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from rich.console import Console
 
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.workloads import learned_from
@@ -15,6 +12,7 @@ from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.record.model import WorkloadRecord
 from support.analyses import measured_analysis
+from support.printed import printed
 
 LEARNED = """
 [learned]
@@ -50,16 +48,10 @@ def guide_of(text: str) -> Analysis:
     return analysis.model_copy(update={"workloads": (learned, *others)})
 
 
-def terminal(analysis: Analysis) -> str:
-    file = io.StringIO()
-    Console(file=file, width=200, color_system=None).print(render_terminal(analysis))
-    return file.getvalue()
-
-
 def test_a_checked_workload_shows_its_figures() -> None:
     analysis = guide_of(LEARNED + CHECK)
     name = analysis.workloads[0].name
-    for told in (render_markdown(analysis), terminal(analysis)):
+    for told in (render_markdown(analysis), printed(render_terminal(analysis), width=200)):
         assert TITLE in told
         assert f"{name} was learned from a log of 18,643 transactions" in told
         assert "2026-11-23 16:48 UTC to 2026-11-23 17:48 UTC" in told

@@ -6,27 +6,27 @@ import pytest
 
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Bounds, Estimate, SpreadKind
-from plimsoll.guide.tables import EstimateText, explain_bounds, show_change, show_rate, show_ratio
+from plimsoll.guide.tables import Entry, explain_bounds, show_change, show_rate, show_ratio
 from support.analyses import estimate, measured_analysis
 from support.published import imported_analysis
 
 
 @pytest.mark.parametrize(
     ("unit", "expected"),
-    [("tps", EstimateText("1,089", "1,056 to 1,125")), ("tpm", EstimateText("65,340", "63,380 to 67,496"))],
+    [("tps", Entry("1,089", "1,056 to 1,125")), ("tpm", Entry("65,340", "63,380 to 67,496"))],
 )
-def test_a_rate_and_its_bounds_have_the_same_unit(unit: str, expected: EstimateText) -> None:
+def test_a_rate_and_its_bounds_have_the_same_unit(unit: str, expected: Entry) -> None:
     assert show_rate(estimate(1089.0, 0.03), unit) == expected
 
 
 def test_without_bounds_none_are_shown() -> None:
-    assert show_rate(Estimate(value=12.34), "tps") == EstimateText("12.3", None)
-    assert show_ratio(Estimate(value=3.987)) == EstimateText("3.99", None)
-    assert show_change(Estimate(value=0.5)) == EstimateText("-50.0 %", None)
+    assert show_rate(Estimate(value=12.34), "tps") == Entry("12.3", None)
+    assert show_ratio(Estimate(value=3.987)) == Entry("3.99", None)
+    assert show_change(Estimate(value=0.5)) == Entry("-50.0 %", None)
 
 
 def test_a_ratio_is_a_change_in_percent() -> None:
-    assert show_change(estimate(1.375, 0.04)) == EstimateText("+37.5 %", "+32.0 to +43.5 %")
+    assert show_change(estimate(1.375, 0.04)) == Entry("+37.5 %", "+32.0 to +43.5 %")
 
 
 def with_bounds(*kinds: tuple[SpreadKind | None, float]) -> Analysis:

@@ -33,7 +33,7 @@ from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.marks import Style
 from plimsoll.record.level import LevelKind
 from plimsoll.units import format_ms, format_number
-from unit.analyse.made import Made, measured
+from support.made import Made, measured
 
 LEVELS = (4, 16)
 LOOK = Style(width_px=None, height_px=200)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plimsoll.analyse.analysis import analyse
 from plimsoll.guide.content import Content, describe
 from plimsoll.guide.html import render_html
-from unit.analyse.made import measured
+from support.made import measured
 
 
 def two_systems(*connections: int) -> Content:

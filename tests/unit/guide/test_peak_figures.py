@@ -8,8 +8,8 @@ from plimsoll.analyse.analysis import analyse
 from plimsoll.guide.charts import _sustained
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.sources import Links
+from support.made import measured
 from support.told import answer_of
-from unit.analyse.made import measured
 
 
 def test_the_peak_is_one_figure_in_sentence_chart_and_table() -> None:

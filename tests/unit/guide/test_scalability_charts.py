@@ -12,7 +12,7 @@ from plimsoll.guide.figures import chart_spec
 from plimsoll.guide.html import render_html
 from plimsoll.guide.marks import PAPER, Style
 from plimsoll.guide.scalability import scalability_section
-from unit.analyse.made import measured
+from support.made import measured
 
 LEVELS = (1, 2, 4, 8, 16, 32)
 

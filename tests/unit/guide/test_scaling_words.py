@@ -7,8 +7,8 @@ import pytest
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.scalability import scalability_section
+from support.made import published
 from support.published import HP_LEVELS, HP_TABLE
-from unit.analyse.made import published
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
 
 from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.model import Analysis
@@ -18,17 +16,10 @@ from plimsoll.guide.tables import Column, Entry, Table
 from plimsoll.guide.terminal import render_terminal
 from plimsoll.guide.terminal_blocks import show_table
 from support.analyses import hostile_analysis, measured_analysis
+from support.printed import printed
 from support.published import imported_analysis, per_minute_analysis
 
 MAKERS = [measured_analysis, imported_analysis, per_minute_analysis, hostile_analysis]
-
-
-def printed(shown: RenderableType, *, width: int = 80, terminal: bool = False) -> str:
-    file = io.StringIO()
-    Console(file=file, width=width, force_terminal=terminal, color_system="truecolor" if terminal else None).print(
-        shown
-    )
-    return file.getvalue()
 
 
 @pytest.mark.parametrize("width", [40, 80, 132])

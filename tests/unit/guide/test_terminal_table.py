@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from rich.console import Console
 
 from plimsoll.guide.tables import SINGLE_RUNS, SINGLE_RUNS_NOTE, Column, Entry, Table
 from plimsoll.guide.terminal_blocks import show_table
 from plimsoll.prose.phrases import VAGUE_MARKS
+from support.printed import printed
 
 VAGUE = "not known within a factor of 3: repetitions differ too much"
 
 
 def shown(table: Table, width: int) -> list[str]:
-    console = Console(width=width)
-    with console.capture() as capture:
-        console.print(show_table(table))
-    return [line.rstrip() for line in capture.get().splitlines()]
+    return [line.rstrip() for line in printed(show_table(table), width=width).splitlines()]
 
 
 def test_intervals_stand_below_their_heading_and_other_details_do_not() -> None:

@@ -13,9 +13,9 @@ from plimsoll.guide.figures import chart_spec
 from plimsoll.guide.html import render_html
 from plimsoll.guide.marks import Chart
 from support.analyses import hostile_analysis, measured_analysis
+from support.made import measured
 from support.published import imported_analysis, per_minute_analysis
 from support.stalled import stalled_analysis
-from unit.analyse.made import measured
 from unit.guide.test_capacity_guide import searched
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,12 @@ from typing import Any
 import pytest
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.errors import SpecError
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.trials import ImportResult, write_import
 from plimsoll.record.model import Verdict, Window
 from plimsoll.record.store import read_study
+from support.faults import faults_of
 from support.sysbench_logs import (
     CSV_LINES,
     JSON_LINES,
@@ -45,10 +46,9 @@ def logs(tmp_path: Path) -> Import:
     return run
 
 
-def faults(logs: Import, *texts: str | bytes, **options: Any) -> str:
-    with pytest.raises(SpecError) as caught:
-        logs(*texts, **options)
-    return str(caught.value)
+def with_checkpoint() -> str:
+    report = LOG_1_0[LOG_1_0.index("SQL statistics") :]
+    return LOG_1_0.replace("[ 3s ]", f"[ 2s ] Checkpoint report:\n{report}\n[ 3s ]")
 
 
 class TestVersions:
@@ -182,18 +182,12 @@ class TestRuns:
         assert result.skipped == ()
 
     def test_the_report_of_a_checkpoint_is_not_the_final_one(self, logs: Import) -> None:
-        report = LOG_1_0[LOG_1_0.index("SQL statistics") :]
-        text = LOG_1_0.replace("[ 3s ]", f"[ 2s ] Checkpoint report:\n{report}\n[ 3s ]")
-        trial = only(logs(text))
+        trial = only(logs(with_checkpoint()))
         assert trial.outcome.reported is None
         assert column(trial, "completed") == [100, 101, 98]
-        assert "checkpoints" in faults(
-            logs, text.replace("[ 1s ]", "").replace("[ 3s ]", "").replace("[ 2s ] thds", "")
-        )
 
     def test_a_log_that_ends_after_a_checkpoint_is_cut_short(self, logs: Import) -> None:
-        report = LOG_1_0[LOG_1_0.index("SQL statistics") :]
-        text = LOG_1_0.replace("[ 3s ]", f"[ 2s ] Checkpoint report:\n{report}\n[ 3s ]")
+        text = with_checkpoint()
         trial = only(logs(text[: text.rindex("SQL statistics")]))
         assert [warning.code for warning in trial.outcome.warnings] == ["log-cut-short"]
         assert trial.trial.duration_s == 3
@@ -201,10 +195,6 @@ class TestRuns:
     def test_what_fails_after_a_run_is_not_of_it(self, logs: Import) -> None:
         prepare = "sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)\n\nFATAL: no such thing\n"
         assert only(logs(LOG_1_0 + prepare)).outcome.verdict is Verdict.COMPLETE
-
-    def test_a_run_at_a_rate_is_refused(self, logs: Import) -> None:
-        text = LOG_1_0.replace("Report", "Target transaction rate: 50/sec\nReport", 1)
-        assert "at a rate" in faults(logs, text)
 
     def test_what_holds_no_run_is_skipped_beside_others(self, logs: Import) -> None:
         result = logs("Creating table 'sbtest1'...\n", LOG_1_0)
@@ -250,42 +240,62 @@ class TestPlace:
         options = LogOptions(pattern="{system}/{workload}/{connections}.log")
         assert only(import_sysbench([path], study_name="s", options=options)).trial.system.name == "db1"
 
-    def test_what_can_be_read_in_two_ways_is_refused(self, tmp_path: Path) -> None:
-        path = tmp_path / "db-1-mix-4.log"
-        path.write_text(LOG_1_0)
-        options = LogOptions(pattern="{system}-{workload}-{connections}.log")
-        with pytest.raises(SpecError, match="in several ways: system 'db', workload '1-mix'"):
-            import_sysbench([path], study_name="s", options=options)
+    @pytest.mark.parametrize(
+        ("name", "pattern", "fault"),
+        [
+            (
+                "db-1-mix-4.log",
+                "{system}-{workload}-{connections}.log",
+                "in several ways: system 'db', workload '1-mix'",
+            ),
+            ("db\udcff-mix.log", "{system}-{workload}.log", "system must be printable text"),
+        ],
+        ids=["read in two ways", "cannot be shown"],
+    )
+    def test_a_name_that_says_nothing_for_sure_is_refused(
+        self, tmp_path: Path, name: str, pattern: str, fault: str
+    ) -> None:
+        (tmp_path / name).write_text(LOG_1_0)
+        options = LogOptions(pattern=pattern)
+        assert fault in "\n".join(faults_of(import_sysbench, [tmp_path / name], study_name="s", options=options))
 
     def test_everything_unknown_and_contradictory_is_said_at_once(self, logs: Import) -> None:
         other = LOG_1_0.replace("Number of threads: 4", "Number of threads: 8")
-        told = faults(logs, LOG_1_0, other, system=None, workload=None, connections=4)
+        told = "\n".join(faults_of(logs, LOG_1_0, other, system=None, workload=None, connections=4))
         assert "0.log: line 1: system is unknown: the log does not say it. Say --system NAME" in told
         assert "1.log: line 1: workload is unknown" in told
         assert "1.log: line 1: connections is contradictory: the log says '8', --connections says '4'" in told
 
-    def test_a_name_that_cannot_be_shown_is_refused(self, tmp_path: Path) -> None:
-        path = tmp_path / "db\udcff-mix.log"
-        path.write_text(LOG_1_0)
-        with pytest.raises(SpecError, match="system must be printable text"):
-            import_sysbench([path], study_name="s", options=LogOptions(pattern="{system}-{workload}.log"))
-
     @pytest.mark.parametrize(
-        ("pattern", "word"),
+        ("texts", "options", "words"),
         [
-            ("{system", "bracket"),
-            ("{host}.log", "unknown"),
-            ("{connections}{connections}", "twice"),
-            ("{factor:}x", "bracket"),
-            ("x.log", "names nothing"),
+            ([LOG_1_0], {"pattern": "{system"}, "bracket"),
+            ([LOG_1_0], {"pattern": "{host}.log"}, "unknown"),
+            ([LOG_1_0], {"pattern": "{connections}{connections}"}, "twice"),
+            ([LOG_1_0], {"pattern": "{factor:}x"}, "bracket"),
+            ([LOG_1_0], {"pattern": "x.log"}, "names nothing"),
+            ([LOG_1_0], {"connections": 0}, "--connections: must be"),
+            ([LOG_1_0], {"connections": -1}, "--connections: must be"),
+            ([LOG_1_0], {"connections": 10_000_000}, "--connections: must be"),
+            ([LOG_1_0, LOG_1_0], {}, "is the same run as 0.log"),
+            ([LOG_1_0.replace("Report", "Target transaction rate: 50/sec\nReport", 1)], {}, "at a rate"),
+            ([re.sub(r"\[ 1s \]|\[ 3s \]|\[ 2s \] thds", "", with_checkpoint())], {}, "checkpoints"),
+        ],
+        ids=[
+            "half a bracket",
+            "an unknown part",
+            "a part twice",
+            "a factor without a name",
+            "a pattern of nothing",
+            "no connections",
+            "negative connections",
+            "too many connections",
+            "the same run twice",
+            "a run at a rate",
+            "checkpoints without interval lines",
         ],
     )
-    def test_a_wrong_pattern_is_refused(self, logs: Import, pattern: str, word: str) -> None:
-        assert word in faults(logs, LOG_1_0, pattern=pattern)
-
-    def test_the_same_run_twice_is_refused(self, logs: Import) -> None:
-        assert "is the same run as 0.log" in faults(logs, LOG_1_0, LOG_1_0)
-
-    @pytest.mark.parametrize("connections", [0, -1, 10_000_000])
-    def test_no_such_number_of_connections(self, logs: Import, connections: int) -> None:
-        assert "--connections: must be" in faults(logs, LOG_1_0, connections=connections)
+    def test_wrong_options_and_other_runs_are_refused(
+        self, logs: Import, texts: list[str], options: dict[str, Any], words: str
+    ) -> None:
+        assert words in "\n".join(faults_of(logs, *texts, **options))

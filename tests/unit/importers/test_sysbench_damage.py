@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from plimsoll.analyse.analysis import analyse
-from plimsoll.errors import SpecError
 from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.trials import ImportResult, write_import
 from plimsoll.record.store import read_study
+from support.faults import faults_of
 from support.sysbench_logs import JSON_LINES, LOG_1_0, NEWER_LINES, column, only, with_lines
 from support.told import evidence_of
 
@@ -21,29 +22,57 @@ def read(folder: Path, text: str) -> ImportResult:
     return import_sysbench([folder / "0.log"], study_name="s", options=LogOptions(system="db1", workload="mix"))
 
 
-@pytest.mark.parametrize("value", ["nan", "-1.00", "inf", "1e5", "99999999999999.00", "9.9.9"])
-def test_a_line_that_cannot_be_read_is_told_and_lengthens_no_other(tmp_path: Path, value: str) -> None:
-    result = read(tmp_path, LOG_1_0.replace("101.20", value))
+UNREAD = "0.log: line 14: cannot be read as an interval line: '[ 2s ] thds"
+FIGURES = ["nan", "-1.00", "inf", "1e5", "99999999999999.00", "9.9.9"]
+DAMAGE = ['"tps": NaN', '"tps": "1"', '"tps": -1', '"tps": [[', '"tps": true,,']
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        *((LOG_1_0.replace("101.20", value), UNREAD) for value in FIGURES),
+        (LOG_1_0.replace("101.20", "\x1b[2J\u202e1"), UNREAD),
+        (LOG_1_0.replace("[ 2s ]", "[ 1s ]"), "its time does not rise"),
+        *(
+            (with_lines(JSON_LINES.replace('"tps": 101.20', damage)), "an object of the JSON report")
+            for damage in DAMAGE
+        ),
+    ],
+    ids=[
+        *FIGURES,
+        "hostile bytes",
+        "time that does not rise",
+        *(f"json, {damage}" for damage in DAMAGE),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_told_and_lengthens_no_other(tmp_path: Path, text: str, words: str) -> None:
+    result = read(tmp_path, text)
     assert column(only(result), "from_s") == [0, 2]
+    assert column(only(result), "to_s") == [1, 3]
     assert column(only(result), "completed") == [100, 98]
-    assert "0.log: line 14: cannot be read as an interval line: '[ 2s ] thds" in result.skipped[0]
+    assert words in result.skipped[0]
+    assert result.skipped[0].isprintable()
     assert result.skipped[-1] == "1 line could not be read and was skipped"
 
 
-def test_time_that_does_not_rise_is_told(tmp_path: Path) -> None:
-    result = read(tmp_path, LOG_1_0.replace("[ 2s ]", "[ 1s ]"))
-    assert column(only(result), "to_s") == [1, 3]
-    assert "its time does not rise" in result.skipped[0]
+@pytest.mark.parametrize(
+    ("later_s", "from_s", "completed"),
+    [((1, 2, 4), [0, 1, 2], [100, 101, 196]), ((51, 52, 53), [50, 51, 52], [100, 101, 98])],
+    ids=["a gap is one long interval", "a log without its beginning has no long first interval"],
+)
+def test_times_are_as_the_log_has_them(
+    tmp_path: Path, later_s: tuple[int, ...], from_s: list[int], completed: list[int]
+) -> None:
+    text = re.sub(r"\[ ([123])s \]", lambda found: f"[ {later_s[int(found[1]) - 1]}s ]", LOG_1_0)
+    trial = only(read(tmp_path, text))
+    assert column(trial, "from_s") == from_s
+    assert column(trial, "completed") == completed
 
 
-def test_a_gap_is_one_long_interval(tmp_path: Path) -> None:
-    trial = only(read(tmp_path, LOG_1_0.replace("[ 3s ]", "[ 4s ]")))
-    assert column(trial, "completed") == [100, 101, 196]
-
-
-def test_a_log_without_its_beginning_has_no_long_first_interval(tmp_path: Path) -> None:
-    late = LOG_1_0.replace("[ 1s ]", "[ 51s ]").replace("[ 2s ]", "[ 52s ]").replace("[ 3s ]", "[ 53s ]")
-    assert column(only(read(tmp_path, late)), "from_s") == [50, 51, 52]
+def test_a_huge_line_is_told_in_short(tmp_path: Path) -> None:
+    result = read(tmp_path, LOG_1_0.replace(NEWER_LINES.splitlines()[2], "[ 2s ] thds: " + "9" * 1_000_000))
+    assert "is longer than 2000 characters" in result.skipped[0]
+    assert len(result.skipped[0]) < 400
 
 
 @pytest.mark.parametrize("figure", ["max:                                  nan", "max:      -3.00", "max: 1e9"])
@@ -55,24 +84,6 @@ def test_a_figure_that_cannot_be_read_is_told_and_left_out(tmp_path: Path, figur
     assert "cannot be read as a figure of the final report: 'max:" in result.skipped[0]
 
 
-def test_hostile_bytes_cannot_steer_a_terminal(tmp_path: Path) -> None:
-    result = read(tmp_path, LOG_1_0.replace("101.20", "\x1b[2J\u202e1"))
-    assert result.skipped[0].isprintable()
-
-
-def test_a_huge_line_is_told_in_short(tmp_path: Path) -> None:
-    result = read(tmp_path, LOG_1_0.replace(NEWER_LINES.splitlines()[2], "[ 2s ] thds: " + "9" * 1_000_000))
-    assert "is longer than 2000 characters" in result.skipped[0]
-    assert len(result.skipped[0]) < 400
-
-
-@pytest.mark.parametrize("damage", ['"tps": NaN', '"tps": "1"', '"tps": -1', '"tps": [[', '"tps": true,,'])
-def test_a_damaged_object_of_json_is_told(tmp_path: Path, damage: str) -> None:
-    result = read(tmp_path, with_lines(JSON_LINES.replace('"tps": 101.20', damage)))
-    assert column(only(result), "to_s") == [1, 3]
-    assert "an object of the JSON report" in result.skipped[0]
-
-
 def test_what_is_skipped_fills_no_screen(tmp_path: Path) -> None:
     result = read(tmp_path, LOG_1_0.replace("[ 2s ]", "[ 2s ] thds: x\n" * 5_000 + "[ 2s ]"))
     assert len(result.skipped) < 50
@@ -80,9 +91,7 @@ def test_what_is_skipped_fills_no_screen(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read_are_said_at_once(tmp_path: Path) -> None:
-    with pytest.raises(SpecError) as caught:
-        import_sysbench([tmp_path / "some.log", tmp_path / "none.log"], study_name="s")
-    assert len(caught.value.faults) == 2
+    assert len(faults_of(import_sysbench, [tmp_path / "some.log", tmp_path / "none.log"], study_name="s")) == 2
 
 
 @pytest.mark.parametrize("other", ["{", "{\n  settings", '{"host": "db1"}', '[{"a": [{'])

@@ -27,8 +27,8 @@ from plimsoll.run.planning import Budget, ran_s
 from plimsoll.run.stopping_rule import Answering
 from plimsoll.spec.study import parse_study
 from support.courses import DUET, NOISY, STUDY, TRIAL_S, Study, rates, repetitions, without
+from support.made import Made
 from unit.analyse import test_duet
-from unit.analyse.made import Made
 from unit.analyse.test_weather import with_weather
 
 

@@ -14,7 +14,7 @@ from plimsoll.run.stopping_rule import Answering
 from plimsoll.spec.study import parse_study
 from support.courses import STUDY
 from support.disturbed import DISTURBED, QUIET, SHARED, machine_table
-from unit.analyse.made import measured
+from support.made import measured
 
 
 @pytest.mark.parametrize(("beside_b", "is_disturbed"), [(QUIET, False), (DISTURBED, True)])

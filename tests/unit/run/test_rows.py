@@ -9,7 +9,7 @@ from plimsoll.analyse.trial.histograms import durations, merge_rows
 from plimsoll.drive.merging import merge_intervals
 from plimsoll.drive.protocol import Interval, ReplicationInterval
 from plimsoll.run.rows import IntervalRows, response_ms_p99
-from unit.analyse.made import bucket_of
+from support.made import bucket_of
 
 COUNTS = dict.fromkeys(
     ("completed", "rolled_back", "failed", "dropped", "retries", "reads", "writes", "others", "rows_returned",

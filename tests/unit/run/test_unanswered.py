@@ -8,7 +8,7 @@ import pytest
 from plimsoll.analyse.trial.trial_summary import TrialSummary, summarise
 from plimsoll.record.model import EngineAccount, OutageRecord, Outcome, Verdict
 from plimsoll.run.spool import why_unanswered
-from unit.analyse.made import measured
+from support.made import measured
 
 ACCOUNT = EngineAccount(
     started_unix_s=0, duration_s=12.3, offered_count=9, unfinished_count=0, client_user_s=0, client_system_s=0,

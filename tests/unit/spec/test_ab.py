@@ -71,18 +71,19 @@ URL = "mysql://bench@{}/sbtest"
         ([], [NEW, NEW], [], "sides 1 and 2 are the same"),
         ([{"a": n} for n in range(SIDES_MAX + 1)], [], [], "at most 6 sides"),
         ([], [], ["http://x", URL.format("new")], "--target: "),
+        (
+            [],
+            [],
+            ["mysql://bench:hunter2@old/sbtest", "mysql://bench:hunter3@new/sbtest"],
+            "holds a password; use --password-env",
+        ),
     ],
 )
 def test_what_describes_no_two_sides_is_refused(
     settings: Settings, servers: list[str], targets: list[str], fault: str
 ) -> None:
-    with pytest.raises(SpecError, match=fault):
+    with pytest.raises(SpecError, match=fault) as refused:
         sides_of(settings, servers, targets)
-
-
-def test_a_password_in_a_url_is_refused_and_not_repeated() -> None:
-    with pytest.raises(SpecError, match="holds a password; use --password-env") as refused:
-        sides_of([], [], ["mysql://bench:hunter2@old/sbtest", "mysql://bench:hunter3@new/sbtest"])
     assert "hunter" not in str(refused.value)
 
 

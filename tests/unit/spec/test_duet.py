@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.errors import SpecError
 from plimsoll.spec.study import StudySpec, counted_s_of_duet, pairs_per_round, parse_study, sweeps_to_warm
+from support.faults import assert_refused, faults_of
 
 WORKLOAD = '[[workload]]\nname = "w"\nkind = "oltp_read_only"\n'
 SYSTEM = '[[system]]\nname = "{}"\n[system.server]\nmanaged = "mariadb"\n'
 TWO = SYSTEM.format("a") + SYSTEM.format("b")
+RAMPS = 'capacity = { response_p99 = "50ms" }'
 
 
 def parsed(
@@ -49,37 +50,26 @@ def test_a_duet_has_turns_and_rounds_and_their_defaults() -> None:
             {"workload": '[[workload]]\nname = "w"\nkind = "tpcc"\nwarehouses = 1\ntimes = 1.0\n'},
             "workload[0]: has pauses of its own",
         ),
+        ({"levels": RAMPS, "keys": 'turn = "1s"'}, "study.turn: ramps that compare capacities have no turns"),
+        ({"levels": RAMPS, "keys": 'rounds = "auto"'}, "study.rounds: must be a number where capacities are compared"),
+        (
+            {"levels": RAMPS, "keys": 'duration = "auto"'},
+            "study.duration: must be a time where capacities are compared",
+        ),
+        ({"levels": RAMPS, "keys": "repetitions = 3"}, "study.repetitions: a duet has rounds"),
     ],
 )
 def test_what_cannot_be_a_duet_is_refused_with_its_cure(changes: dict[str, str], fault: str) -> None:
-    with pytest.raises(SpecError) as refused:
-        parsed(**changes)
-    assert [line for line in refused.value.lines if line.startswith(fault)], refused.value.lines
+    assert_refused(fault, parsed, **changes)
 
 
 def test_keys_of_a_duet_belong_to_no_other_study() -> None:
-    with pytest.raises(SpecError) as refused:
-        parse_study(f'[study]\nname = "s"\nlevels = {{ connections = [4] }}\nturn = "1s"\nrounds = 3\n{WORKLOAD}{TWO}')
-    assert [line.split(":")[0] for line in refused.value.lines] == ["study.turn", "study.rounds"]
+    text = f'[study]\nname = "s"\nlevels = {{ connections = [4] }}\nturn = "1s"\nrounds = 3\n{WORKLOAD}{TWO}'
+    assert [line.split(":")[0] for line in faults_of(parse_study, text)] == ["study.turn", "study.rounds"]
 
 
 def test_capacities_are_compared_in_one_round_of_ramps() -> None:
-    ramps = 'capacity = { response_p99 = "50ms" }'
-    study = parsed(levels=ramps).study
+    study = parsed(levels=RAMPS).study
     assert study.climbs
     assert (study.repetition_count, study.is_until_decided) == (1, False)
-    assert parsed("rounds = 2", levels=ramps).study.repetition_count == 2
-
-
-@pytest.mark.parametrize(
-    ("keys", "fault"),
-    [
-        ('turn = "1s"', "study.turn: ramps that compare capacities have no turns"),
-        ('rounds = "auto"', "study.rounds: must be a number where capacities are compared"),
-        ('duration = "auto"', "study.duration: must be a time where capacities are compared"),
-        ("repetitions = 3", "study.repetitions: a duet has rounds"),
-    ],
-)
-def test_what_ramps_have_no_use_for_is_refused(keys: str, fault: str) -> None:
-    with pytest.raises(SpecError, match=fault):
-        parsed(keys, levels='capacity = { response_p99 = "50ms" }')
+    assert parsed("rounds = 2", levels=RAMPS).study.repetition_count == 2

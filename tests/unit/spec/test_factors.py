@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.errors import Fault, SpecError
+from plimsoll.errors import Fault
 from plimsoll.plan.build import build_plan
 from plimsoll.spec.factors import placed, varied
 from plimsoll.spec.study import StudySpec, parse_study
+from support.faults import faults_of
 
 STUDY = """
 [study]
@@ -31,12 +32,6 @@ PROFILE = 'server.profile = ["production", "bare"]'
 
 def spec_of(*factors: str, base: str = BASE) -> StudySpec:
     return parse_study("\n".join([STUDY, "[factors]", *factors, base]))
-
-
-def faults_of(*factors: str, base: str = BASE) -> list[str]:
-    with pytest.raises(SpecError) as caught:
-        spec_of(*factors, base=base)
-    return list(caught.value.lines)
 
 
 def test_three_lines_make_four_systems_that_say_their_factors() -> None:
@@ -113,20 +108,9 @@ def test_only_listed_combinations_become_systems(combinations: str, expected: li
     assert [tuple(system.factor_values.values()) for system in spec.system] == expected
 
 
-def test_a_wrong_value_is_told_where_it_stands() -> None:
-    found = faults_of(THREADS, 'server.profile = ["production", "fast"]', "server.buffer_pool = [1, '1G']")
-    assert sorted(found) == [
-        'factors.server.buffer_pool[0]: must be text with a unit, such as "2G", is 1',
-        "factors.server.profile[1]: must be one of 'production', 'server-defaults' or 'bare', is 'fast'",
-    ]
-
-
 def test_threads_by_scheduling_are_four_systems() -> None:
     spec = spec_of(THREADS, 'server.scheduling = ["other", "fifo:10"]')
     assert [system.server.scheduling for system in spec.system if system.server] == ["other", "fifo:10"] * 2
-    assert faults_of(THREADS, 'server.scheduling = ["other", "fifo:100"]')[0].startswith(
-        "factors.server.scheduling[1]: "
-    )
 
 
 def test_what_is_found_wrong_before_the_start_is_told_where_it_stands() -> None:
@@ -141,14 +125,21 @@ def test_what_is_found_wrong_before_the_start_is_told_where_it_stands() -> None:
     )
 
 
-def test_a_key_that_no_server_has_is_told_once() -> None:
-    (fault,) = faults_of(THREADS, "server.bufer_pool = ['1G', '2G']")
-    assert fault == "factors.server.bufer_pool: is not a known key; did you mean buffer_pool?"
+TARGET = '[[system]]\nname = "t"\ntarget = "mysql://u@h:3306/d"\nreset = "never"\n'
 
 
-def test_what_is_wrong_with_the_base_is_told_once_at_its_place() -> None:
-    (fault,) = faults_of(THREADS, base=BASE.replace("sync_binlog = 1", "datadir = '/x'"))
-    assert fault.startswith("system[0].server.options.datadir: is set by Plimsoll")
+@pytest.mark.parametrize(
+    ("base", "expected"),
+    [
+        (BASE.replace("sync_binlog = 1", "datadir = '/x'"), "system[0].server.options.datadir: is set by Plimsoll"),
+        (BASE + "origin = { a = 'b' }", "system[0].origin: is not a known key"),
+        (TARGET, "system[0]: has no server that Plimsoll starts; factors of a target are its parameters"),
+    ],
+    ids=["an option of Plimsoll's", "what the matrix says of a system", "a target has no factors of a server"],
+)
+def test_what_is_wrong_with_the_base_is_told_once_at_its_place(base: str, expected: str) -> None:
+    (fault,) = faults_of(spec_of, THREADS, base=base)
+    assert fault.startswith(expected)
 
 
 @pytest.mark.parametrize(
@@ -161,6 +152,18 @@ def test_what_is_wrong_with_the_base_is_told_once_at_its_place() -> None:
         (["server.options.sync_binlog = [0, 1]"], ["system[0].server.options.sync_binlog: is a factor; remove it"]),
         (["server.options.sync-binlog = [0, 2]"], ["system[0].server.options.sync-binlog: is a factor; remove it"]),
         ([], ["factors: must name at least one"]),
+        (
+            [THREADS, 'server.profile = ["production", "fast"]', "server.buffer_pool = [1, '1G']"],
+            [
+                'factors.server.buffer_pool[0]: must be text with a unit, such as "2G", is 1',
+                "factors.server.profile[1]: must be one of 'production', 'server-defaults' or 'bare', is 'fast'",
+            ],
+        ),
+        ([THREADS, 'server.scheduling = ["other", "fifo:100"]'], ["factors.server.scheduling[1]: "]),
+        (
+            [THREADS, "server.bufer_pool = ['1G', '2G']"],
+            ["factors.server.bufer_pool: is not a known key; did you mean buffer_pool?"],
+        ),
         (
             ['server.options.x = ["ON", true, 1, "1G", 1073741824]'],
             [
@@ -197,29 +200,14 @@ def test_what_is_wrong_with_the_base_is_told_once_at_its_place() -> None:
     ],
 )
 def test_what_is_wrong_with_factors_is_told(factors: list[str], expected: list[str]) -> None:
-    found = faults_of(*factors)
+    found = faults_of(spec_of, *factors)
     assert len(found) == len(expected), found
     assert all(one.startswith(start) for one, start in zip(found, expected, strict=True)), found
 
 
 def test_faults_of_factors_and_of_the_rest_are_told_together() -> None:
-    with pytest.raises(SpecError) as caught:
-        parse_study(STUDY.replace('"10s"', "10") + "[factors]\nserver.options.x = [0]\n" + BASE)
-    assert [line.split(":")[0] for line in caught.value.lines] == ["factors.server.options.x", "study.duration"]
-
-
-def test_users_cannot_write_what_the_matrix_says_of_a_system() -> None:
-    (fault,) = faults_of(THREADS, base=BASE + "origin = { a = 'b' }")
-    assert fault == "system[0].origin: is not a known key"
-
-
-TARGET = '[[system]]\nname = "t"\ntarget = "mysql://u@h:3306/d"\nreset = "never"\n'
-
-
-def test_a_target_cannot_have_factors_of_a_server() -> None:
-    assert faults_of(THREADS, base=TARGET) == [
-        "system[0]: has no server that Plimsoll starts; factors of a target are its parameters"
-    ]
+    found = faults_of(parse_study, STUDY.replace('"10s"', "10") + "[factors]\nserver.options.x = [0]\n" + BASE)
+    assert [line.split(":")[0] for line in found] == ["factors.server.options.x", "study.duration"]
 
 
 def test_parameters_of_a_target_can_be_factors() -> None:

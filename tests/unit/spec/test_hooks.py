@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.errors import SpecError
 from plimsoll.plan.build import build_plan
 from plimsoll.spec.hooks import HookSpec
 from plimsoll.spec.study import StudySpec, parse_study
+from support.faults import assert_refused, faults_of
 
 STUDY = """
 [study]
@@ -28,12 +28,6 @@ def text(more: str = "", *systems: str) -> str:
 
 def spec_with(hooks: str) -> StudySpec:
     return parse_study(text("", TARGET + f"hooks = {{ {hooks} }}\n"))
-
-
-def faults_of(written: str) -> list[str]:
-    with pytest.raises(SpecError) as caught:
-        parse_study(written)
-    return list(caught.value.lines)
 
 
 @pytest.mark.parametrize(
@@ -69,26 +63,29 @@ def test_forms_of_a_command(written: str, expected: HookSpec) -> None:
     ],
 )
 def test_faults_of_hooks(hooks: str, fault: str) -> None:
-    found = faults_of(text("", TARGET + f"hooks = {{ {hooks} }}\n"))
-    assert [line for line in found if line.startswith(fault)], found
-
-
-def test_a_reset_by_hook_needs_one() -> None:
-    found = faults_of(text("", TARGET.replace('"never"', '"hook"')))
-    assert found == [
-        'system[0].reset: "hook" needs a command that puts the data back: add hooks.reset, or say another reset'
-    ]
-    assert any("is for targets" in fault for fault in faults_of(text('reset = "hook"', MANAGED)))
+    assert_refused(fault, parse_study, text("", TARGET + f"hooks = {{ {hooks} }}\n"))
 
 
 MANAGED = '[[system]]\nname = "m"\nserver = { managed = "mariadb" }\n'
 
 
+@pytest.mark.parametrize(
+    ("more", "system", "part"),
+    [
+        ("", TARGET.replace('"never"', '"hook"'),
+         'system[0].reset: "hook" needs a command that puts the data back: add hooks.reset, or say another reset'),
+        ('reset = "hook"', MANAGED, "is for targets"),
+        *(("", MANAGED + f'hooks = {{ {name} = "a" }}\n', f"system[0].hooks.{name}: is for targets")
+          for name in ("start", "stop", "snapshot", "reset")),
+    ],
+    ids=["no command", "a server that Plimsoll starts", "start", "stop", "snapshot", "reset"],
+)  # fmt: skip
+def test_what_hooks_and_reset_are_for(more: str, system: str, part: str) -> None:
+    assert part in faults_of(parse_study, text(more, system))[0]
+
+
 def test_servers_that_plimsoll_starts_are_configured_and_collected_from_only() -> None:
     parse_study(text("", MANAGED + 'hooks = { configure = "a", collect = "b" }\n'))
-    for name in ("start", "stop", "snapshot", "reset"):
-        found = faults_of(text("", MANAGED + f'hooks = {{ {name} = "a" }}\n'))
-        assert found[0].startswith(f"system[0].hooks.{name}: is for targets"), found
 
 
 def named(name: str, environment: str | None, more: str = "") -> str:
@@ -112,18 +109,21 @@ PAIR = named("a", "metal"), named("b", "virtual")
     ],
 )
 def test_faults_of_environments(more: str, systems: tuple[str, ...], fault: str) -> None:
-    found = faults_of(text(more, *systems))
-    assert [line for line in found if line.startswith(fault)], found
+    assert_refused(fault, parse_study, text(more, *systems))
 
 
-def test_what_several_environments_cannot_be_combined_with() -> None:
-    hand = text('switch = "hand"', *PAIR)
-    assert "study.repetitions" in faults_of(hand.replace("repetitions = 4", 'repetitions = "auto"'))[0]
-    capacity = hand.replace("connections = [1]", 'connections = [1], capacity = { response_p99 = "20ms" }')
-    assert any(fault.startswith("study.levels.capacity") for fault in faults_of(capacity))
-    assert any(fault.startswith("factors:") for fault in faults_of(hand + "[factors]\nparameters.x = [1, 2]\n"))
-    checked = hand + '[environment.gone]\ncheck = "x"\n'
-    assert any(fault.startswith("environment.gone: no system is measured in it") for fault in faults_of(checked))
+@pytest.mark.parametrize(
+    ("change", "more", "fault"),
+    [
+        (("repetitions = 4", 'repetitions = "auto"'), "", "study.repetitions"),
+        (("connections = [1]", 'connections = [1], capacity = { response_p99 = "20ms" }'), "", "study.levels.capacity"),
+        (("", ""), "[factors]\nparameters.x = [1, 2]\n", "factors:"),
+        (("", ""), '[environment.gone]\ncheck = "x"\n', "environment.gone: no system is measured in it"),
+    ],
+    ids=["until decided", "a capacity", "factors", "an environment of no system"],
+)
+def test_what_several_environments_cannot_be_combined_with(change: tuple[str, str], more: str, fault: str) -> None:
+    assert_refused(fault, parse_study, text('switch = "hand"', *PAIR).replace(*change) + more)
 
 
 def test_blocks_are_never_more_than_repetitions_unless_somebody_says_so() -> None:

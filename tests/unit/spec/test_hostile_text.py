@@ -9,6 +9,7 @@ import pytest
 from plimsoll.errors import SpecError
 from plimsoll.spec.study import parse_study, read_study
 from plimsoll.spec.target import parse_target
+from support.faults import faults_of
 
 MANAGED = """
 [study]
@@ -24,17 +25,13 @@ server = { managed = "mariadb" }
 TARGET = MANAGED.replace('server = { managed = "mariadb" }', 'target = "mysql://u@h/d"\npassword_env = "PW"')
 
 
-def faults(text: str) -> list[str]:
-    with pytest.raises(SpecError) as caught:
-        parse_study(text)
-    return list(caught.value.lines)
-
-
 @pytest.mark.parametrize(
     "name", ["", "  ", " a", "a ", "a\\u0000", "a\\nb", "a\\u009bb", "a\\u202eb", "a\\u200bb", "a\\u2028", "a" * 101]
 )
 def test_names_that_nobody_could_read_or_tell_from_others(name: str) -> None:
-    found = faults(MANAGED.replace('name = "s"', f'name = "{name}"').replace('name = "a"', f'name = "{name}"'))
+    found = faults_of(
+        parse_study, MANAGED.replace('name = "s"', f'name = "{name}"').replace('name = "a"', f'name = "{name}"')
+    )
     assert [fault.split(":")[0] for fault in found] == ["study.name", "system[0].name"]
 
 
@@ -75,7 +72,7 @@ def test_what_only_looks_right(old: str, new: str, path: str) -> None:
     text = MANAGED.replace(old, new)
     if "[study." in new:
         text = text.replace("levels = { connections = [1] }", "") + "[study.levels]\nconnections = [1]\n"
-    assert any(fault.startswith(path) for fault in faults(text))
+    assert any(fault.startswith(path) for fault in faults_of(parse_study, text))
 
 
 @pytest.mark.parametrize(
@@ -89,19 +86,21 @@ def test_what_only_looks_right(old: str, new: str, path: str) -> None:
     ],
 )
 def test_options_of_servers_are_looked_at_without_one(options: str, fault: str) -> None:
-    (found,) = faults(MANAGED.replace('"mariadb" }', f'"mariadb", options = {options} }}'))
+    (found,) = faults_of(parse_study, MANAGED.replace('"mariadb" }', f'"mariadb", options = {options} }}'))
     assert found.startswith("system[0].server.options.")
     assert fault in found
 
 
 def test_a_command_that_leads_to_other_data_is_refused_without_a_server() -> None:
-    (found,) = faults(MANAGED.replace('"mariadb" }', '"mariadb", command = ["mysqld", "--datadir=/x"] }'))
+    (found,) = faults_of(
+        parse_study, MANAGED.replace('"mariadb" }', '"mariadb", command = ["mysqld", "--datadir=/x"] }')
+    )
     assert found.startswith("system[0].server.command: --datadir=/x is set by Plimsoll")
 
 
 @pytest.mark.parametrize("variable", ["", "A=B", "A\\u0000", "hunter2!", "1A"])
 def test_what_is_no_variable_is_not_repeated(variable: str) -> None:
-    (found,) = faults(TARGET.replace('"PW"', f'"{variable}"'))
+    (found,) = faults_of(parse_study, TARGET.replace('"PW"', f'"{variable}"'))
     assert found == "system[0].password_env: must be the name of an environment variable: letters, digits and _"
 
 
@@ -114,7 +113,7 @@ def test_targets_with_hidden_characters(url: str) -> None:
 
 
 def test_a_key_that_belongs_elsewhere_is_not_suggested_to_itself() -> None:
-    found = faults(MANAGED.replace('kind = "oltp_read_only"', 'file = "key-value"\ntable_size = 5'))
+    found = faults_of(parse_study, MANAGED.replace('kind = "oltp_read_only"', 'file = "key-value"\ntable_size = 5'))
     assert found == ["workload[0].table_size: is not a known key for what stands beside it"]
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from plimsoll.errors import SpecError
 from plimsoll.spec.workload_file import parse_workload
 from plimsoll.spec.workloads import StatementsSpec
+from support.faults import assert_refused
 
 ITEMS = """
 [[table]]
@@ -43,12 +43,6 @@ def transaction_of(text: str) -> dict[str, Any]:
     line = StatementsSpec(name="x", file="x.toml", text=text).line()
     (transaction,) = line["transactions"]
     return dict(transaction)
-
-
-def faults_of(text: str) -> tuple[str, ...]:
-    with pytest.raises(SpecError) as error:
-        parse_workload(text)
-    return error.value.lines
 
 
 def test_loops_repetitions_and_rows_take_the_items_of_a_list() -> None:
@@ -122,5 +116,4 @@ def test_items_that_make_no_sense_are_told(old: str, new: str, fault: str | None
     if fault is None:
         parse_workload(text)
         return
-    found = faults_of(text)
-    assert any(line.startswith(fault) for line in found), found
+    assert_refused(fault, parse_workload, text)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.errors import SpecError
 from plimsoll.plan.build import build_plan
 from plimsoll.spec.placement import Placement, Share, format_cpus, parse_cpus, share_of
-from plimsoll.spec.study import parse_study
+from plimsoll.spec.study import StudySpec, parse_study
+from support.faults import faults_of
 
 TEXT = """
 [study]
@@ -25,10 +25,8 @@ server = { managed = "mariadb"%s }
 """
 
 
-def faults_of(server: str, study: str = "") -> tuple[str, ...]:
-    with pytest.raises(SpecError) as caught:
-        parse_study(TEXT % (study, f", {server}"))
-    return caught.value.lines
+def spec_of(server: str, study: str = "") -> StudySpec:
+    return parse_study(TEXT % (study, f", {server}"))
 
 
 @pytest.mark.parametrize(("text", "cpus"), [("0", (0,)), ("0-2,5", (0, 1, 2, 5)), ("5, 1-2 ,2", (1, 2, 5))])
@@ -39,7 +37,7 @@ def test_lists_of_cpus_are_those_of_the_kernel(text: str, cpus: tuple[int, ...])
 
 @pytest.mark.parametrize("text", ["", "a", "3-1", "-1", "0,,1", "99999", "0-99999999999", "٣"])
 def test_what_is_no_list_of_cpus_is_refused(text: str) -> None:
-    (fault,) = faults_of(f'cpus = "{text}"')
+    (fault,) = faults_of(spec_of, f'cpus = "{text}"')
     assert fault.startswith("system[0].server.cpus: must be a list of CPU numbers such as")
 
 
@@ -71,12 +69,12 @@ def test_what_is_no_list_of_cpus_is_refused(text: str) -> None:
     ],
 )
 def test_each_fault_has_its_place_value_and_cure(server: str, fault: str) -> None:
-    (found,) = faults_of(server)
+    (found,) = faults_of(spec_of, server)
     assert found.startswith(f"system[0].server.{fault}")
 
 
 def test_all_faults_are_told_at_once() -> None:
-    assert len(faults_of('cpus = "x", nice = 99, scheduling = "now"', 'client = { cpus = "y" }')) == 4
+    assert len(faults_of(spec_of, 'cpus = "x", nice = 99, scheduling = "now"', 'client = { cpus = "y" }')) == 4
 
 
 def test_limits_are_divided_among_instances() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.errors import SpecError
 from plimsoll.plan.build import build_plan
 from plimsoll.spec.study import StudySpec, parse_study
+from support.faults import assert_refused, faults_of
 
 BEFORE = """
 [study]
@@ -26,14 +26,6 @@ def managed(keys: str, of_system: str = "") -> str:
 def of_targets(*targets: tuple[str, str]) -> str:
     listed = ", ".join(f'{{ role = "{role}", url = "{url}" }}' for role, url in targets)
     return f'{BEFORE}[[system]]\nname = "a"\ntargets = [{listed}]\n'
-
-
-def faults_of(text: str) -> list[str]:
-    try:
-        parse_study(text)
-    except SpecError as error:
-        return list(error.lines)
-    return []
 
 
 def ids(text: str) -> list[str]:
@@ -74,14 +66,14 @@ def ids(text: str) -> list[str]:
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_place(keys: str, fault: str) -> None:
-    assert any(line.startswith(fault) for line in faults_of(managed(keys))), faults_of(managed(keys))
+    assert_refused(fault, parse_study, managed(keys))
 
 
 def test_reads_need_replicas_and_another_host_has_none() -> None:
-    assert faults_of(managed('managed = "mysql"', 'reads = "source"')) == [
+    assert faults_of(parse_study, managed('managed = "mysql"', 'reads = "source"')) == [
         "system[0].reads: this system has no replicas; leave it out"
     ]
-    found = faults_of(managed('managed = "mysql", replicas = 1', 'host = { ssh = "db2" }'))
+    found = faults_of(parse_study, managed('managed = "mysql", replicas = 1', 'host = { ssh = "db2" }'))
     assert [line.split(":")[0] for line in found] == ["system[0].server.replicas"]
 
 
@@ -97,8 +89,7 @@ def test_reads_need_replicas_and_another_host_has_none() -> None:
     ],
 )
 def test_targets_by_role_are_one_source_and_its_replicas(targets: tuple[tuple[str, str], ...], fault: str) -> None:
-    found = faults_of(of_targets(*targets))
-    assert any(line.startswith(fault) for line in found), found
+    assert_refused(fault, parse_study, of_targets(*targets))
 
 
 def test_a_replica_is_as_its_source_unless_it_is_said_otherwise() -> None:
@@ -135,4 +126,4 @@ def test_replicas_and_reads_are_factors() -> None:
 
 def test_a_duet_has_no_replicas() -> None:
     text = managed('managed = "mysql", replicas = 1').replace('name = "s"', 'name = "s"\ndesign = "duet"')
-    assert any("replicas would apply" in line for line in faults_of(text))
+    assert any("replicas would apply" in line for line in faults_of(parse_study, text))

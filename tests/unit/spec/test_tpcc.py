@@ -40,6 +40,9 @@ def test_new_orders_may_have_the_name_of_the_specification() -> None:
         (["mix={new_order=999,payment=2}"], {}, "mix: makes a deck of 1,004 cards, of at most 1,000"),
         (["times=-1"], {}, "--option times: must be >= 0.0, is -1"),
         (["ramp_up=5"], {}, 'ramp_up: must be text with a unit, such as "60s"'),
+        (["quirks=dbt2", "mode=procedures"], {}, "quirks: are those of statements"),
+        (["quirks=dbt2", "consistency=each_trial"], {}, "consistency: need not hold after load with quirks"),
+        (["quirks=hammerdb"], {}, "--option quirks: .*go-tpc"),
     ],
 )
 def test_faults_name_the_option(written: list[str], given: dict[str, Any], expected: str) -> None:
@@ -83,17 +86,15 @@ def test_a_study_file_names_scale_and_mix() -> None:
             "mix = { new_order = 0, payment = 0, order_status = 0, delivery = 0, stock_level = 0 }",
             "workload\\[0\\].mix: all weights are 0",
         ),
+        (
+            '[[workload]]\nname = "more"\nkind = "tpcc"\nwarehouses = 2',
+            "describes the table 'warehouse' otherwise",
+        ),
     ],
 )
 def test_faults_of_a_study_file_say_where(written: str, expected: str) -> None:
     with pytest.raises(SpecError, match=expected):
         parse_study(STUDY.format(written))
-
-
-def test_workloads_of_one_study_share_their_tables() -> None:
-    other = '[[workload]]\nname = "more"\nkind = "tpcc"\nwarehouses = 2'
-    with pytest.raises(SpecError, match="describes the table 'warehouse' otherwise"):
-        parse_study(STUDY.format("") + other)
 
 
 def test_workloads_by_statements_and_by_procedures_share_tables_that_have_both() -> None:
@@ -111,15 +112,6 @@ def test_a_kit_brings_its_mix_unless_one_is_given() -> None:
     assert TpccSpec(quirks="tpcc-mysql").choice == "deck"
     own = TpccSpec(quirks="go-tpc", mix=Mix(), choice="deck")
     assert (own.mix, own.choice) == (Mix(), "deck")
-
-
-def test_quirks_of_procedures_and_of_unknown_kits_are_refused() -> None:
-    with pytest.raises(SpecError, match="quirks: are those of statements"):
-        tpcc_of(["quirks=dbt2", "mode=procedures"], {})
-    with pytest.raises(SpecError, match="consistency: need not hold after load with quirks"):
-        tpcc_of(["quirks=dbt2", "consistency=each_trial"], {})
-    with pytest.raises(SpecError, match=r"--option quirks: .*go-tpc"):
-        tpcc_of(["quirks=hammerdb"], {})
 
 
 def test_quirks_come_by_clause_and_each_kit_has_some() -> None:

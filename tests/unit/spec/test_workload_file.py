@@ -13,6 +13,7 @@ from plimsoll.spec.levels import pace_faults
 from plimsoll.spec.transactions import read_sql
 from plimsoll.spec.workload_file import WorkloadFile, parse_workload
 from plimsoll.spec.workloads import StatementsSpec, reader, shipped
+from support.faults import assert_refused, faults_of
 
 GOOD = """
 [parameters]
@@ -148,15 +149,12 @@ READ = '[[transaction]]\nname = "t"\n[[transaction.statement]]\nsql = "SELECT 1"
 )  # fmt: skip
 def test_faults_name_path_value_and_cure(old: str, new: str, fault: str) -> None:
     assert old in GOOD
-    with pytest.raises(SpecError) as error:
-        parse_workload(GOOD.replace(old, new))
-    assert any(line.startswith(fault) for line in error.value.lines), error.value.lines
+    assert_refused(fault, parse_workload, GOOD.replace(old, new))
 
 
 def test_all_faults_come_at_once() -> None:
-    with pytest.raises(SpecError) as error:
-        parse_workload(GOOD.replace("to = 20", "to = -20").replace(":last;", ":first;").replace('"price", "id"', '"x"'))
-    assert len(error.value.lines) == 4, error.value.lines  # what :last was for is used by nothing then
+    text = GOOD.replace("to = 20", "to = -20").replace(":last;", ":first;").replace('"price", "id"', '"x"')
+    assert len(faults_of(parse_workload, text)) == 4, "what :last was for is used by nothing then"
 
 
 @pytest.mark.parametrize(
@@ -197,25 +195,26 @@ def test_a_way_has_the_keys_that_belong_to_it(written: str, faults: list[str]) -
 
 
 def test_a_value_that_is_a_sum_has_no_way() -> None:
-    with pytest.raises(SpecError) as error:
-        parse_workload(
-            GOOD.replace('sum_of = "key", add = 30', 'sum_of = "key", add = 30, generate = "null", from = 1')
-        )
+    text = GOOD.replace('sum_of = "key", add = 30', 'sum_of = "key", add = 30, generate = "null", from = 1')
     value = "transaction[0].statement[0].values.last"
-    assert error.value.lines == (
+    assert faults_of(parse_workload, text) == [
         f"{value}.from: does not belong to sum_of",
         f"{value}.generate: does not belong to sum_of",
-    )
+    ]
 
 
-def test_values_of_statements_have_no_row_to_follow() -> None:
-    for generator in (
+@pytest.mark.parametrize(
+    "generator",
+    [
         '{ generate = "sequence" }',
         '{ generate = "text", template = "{row}" }',
         '{ generate = "timestamp", from = 2026-01-01, every = "1s" }',
-    ):
-        with pytest.raises(SpecError, match="which a value of a statement has not"):
-            parse_workload(GOOD.replace('{ generate = "reference", table = "a`table" }', generator))
+    ],
+    ids=["sequence", "template", "timestamp"],
+)
+def test_values_of_statements_have_no_row_to_follow(generator: str) -> None:
+    with pytest.raises(SpecError, match="which a value of a statement has not"):
+        parse_workload(GOOD.replace('{ generate = "reference", table = "a`table" }', generator))
 
 
 @pytest.mark.parametrize(
@@ -229,14 +228,19 @@ def test_what_is_no_workload_file_is_told_without_a_trace(text: str) -> None:
 def test_rows_and_parameters_can_be_changed_from_outside() -> None:
     assert spec(parameters={"size": 7}).rows_count == 7
     assert spec(rows={"a`table": 9}).rows_count == 9
-    for changes, fault in (
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
         ({"rows": {"b": 1}}, "rows.b: there is no such table; the file has a`table"),
         ({"parameters": {"sise": 1}}, "parameters.sise: there is no such parameter; the file has size"),
         ({"rows": {"a`table": -1}}, "table[0].rows: must be >= 0, is -1"),
-    ):
-        with pytest.raises(SpecError) as error:
-            _ = spec(**changes).definition
-        assert error.value.lines == (fault,)
+    ],
+    ids=["no such table", "no such parameter", "no such number"],
+)
+def test_what_cannot_be_changed_from_outside(changes: dict[str, Any], fault: str) -> None:
+    assert faults_of(lambda: spec(**changes).definition) == [fault]
 
 
 def test_what_counts_is_what_a_file_says_and_not_where_it_lies() -> None:

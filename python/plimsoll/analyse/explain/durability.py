@@ -150,8 +150,8 @@ _Settings = tuple[int, int | None, bool, str]
 _TORN = {"OFF", "0", "DETECT_ONLY"}
 
 
-def with_durability_classes(analysis: Analysis, measured: DurabilityRecord | None) -> Analysis:
-    """The analysis with one class for each system and workload that writes, where systems differ in them.
+def durability_classes(analysis: Analysis, measured: DurabilityRecord | None) -> tuple[DurabilityClass, ...]:
+    """One for each system and workload that writes, where systems differ in them.
 
     Args:
         analysis: Of the study.
@@ -159,17 +159,14 @@ def with_durability_classes(analysis: Analysis, measured: DurabilityRecord | Non
     """
     known = {system.name: settings for system in analysis.systems if (settings := _settings(system)) is not None}
     if len(set(known.values())) < 2:
-        return analysis
+        return ()
     writing = [workload.name for workload in analysis.workloads if not is_read_only(workload)]
-    classes = [
-        durability_class
+    return tuple(
+        _with_loss(durability_class, measured)
         for workload in writing
         for durability_class in _of_workload(
             [each for each in analysis.curves if each.workload == workload], known, analysis
         )
-    ]
-    return analysis.model_copy(
-        update={"durability_classes": tuple(_with_loss(durability_class, measured) for durability_class in classes)}
     )
 
 

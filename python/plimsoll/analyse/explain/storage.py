@@ -15,15 +15,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from plimsoll.analyse.explain.where_model import StorageUse, WhereLevel, WhereTime
-from plimsoll.analyse.model import Analysis, SystemSummary
+from plimsoll.analyse.model import SystemSummary
 from plimsoll.record.environment import StorageFacts
 from plimsoll.record.storage import StorageRecord, StorageTest
-
-
-def with_storage(analysis: Analysis, storages: Sequence[StorageRecord]) -> Analysis:
-    """An analysis of recordings with what storage does by itself, which is of the study and of no recording."""
-    uses = tuple(storage_uses(storages, analysis.systems, analysis.where_time))
-    return analysis.model_copy(update={"storages": tuple(storages), "storage_use": uses})
 
 
 def storage_uses(

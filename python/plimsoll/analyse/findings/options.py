@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from plimsoll.analyse.explain.variables import stated_options
@@ -96,40 +95,19 @@ class OptionChanged(Observation, kind=OPTION_NOT_IN_EFFECT, seen="option-changed
         return f"{self.option} = {self.given} was given; {self.effective} is in effect"
 
 
-@dataclass(frozen=True, slots=True)
-class NotInEffect:
-    """An option that the server does not run with.
-
-    Attributes:
-        option: Its name, without what allows a server to ignore it.
-        given: As it was stated.
-        effective: The server's value; None when it has no such variable, so that the option was ignored.
-    """
-
-    option: str
-    given: str
-    effective: str | None
-
-
 def check_options(trial_summary: TrialSummary) -> Iterator[Doubt]:
     """A doubt for each option that is not in effect on an instance, once for instances that agree."""
-    not_in_effect = dict.fromkeys(
-        each for instance in trial_summary.environment.instances for each in options_not_in_effect(instance)
-    )
-    for each in not_in_effect:
-        if each.effective is None:
-            yield place_of(trial_summary.trial).doubt(OptionIgnored(option=each.option, given=each.given))
-        else:
-            seen = OptionChanged(option=each.option, given=each.given, effective=each.effective)
-            yield place_of(trial_summary.trial).doubt(seen)
+    instances = trial_summary.environment.instances
+    for seen in dict.fromkeys(each for instance in instances for each in options_not_in_effect(instance)):
+        yield place_of(trial_summary.trial).doubt(seen)
 
 
-def options_not_in_effect(instance: InstanceFacts) -> list[NotInEffect]:
+def options_not_in_effect(instance: InstanceFacts) -> list[OptionIgnored | OptionChanged]:
     """Options of an instance's file that its variables contradict; none where either is unknown."""
     if not instance.variables:
         return []
     variables = {name.lower(): value for name, value in instance.variables.items()}
-    not_in_effect = []
+    not_in_effect = list[OptionIgnored | OptionChanged]()
     for name, given in stated_options(instance).items():
         names = _OTHER_NAMES.get(name, (name,))
         known = next((variables[name] for name in names if name in variables), None)
@@ -137,7 +115,10 @@ def options_not_in_effect(instance: InstanceFacts) -> list[NotInEffect]:
             continue
         if known is None and _OTHER_NAMES.get(name):
             continue  # a newer server's name for it, which this table lacks
-        not_in_effect.append(NotInEffect(name, given, known))
+        if known is None:
+            not_in_effect.append(OptionIgnored(option=name, given=given))
+        else:
+            not_in_effect.append(OptionChanged(option=name, given=given, effective=known))
     return not_in_effect
 
 
