@@ -63,14 +63,14 @@ def test_no_function_is_too_long() -> None:
 
 
 SINGLE_USE = {
-    "a command of its own": ("cli.durability", "cli.sysbench"),
+    "a command of its own": ("cli.durability", "cli.sysbench", "cli.workload"),
     "imported late, when the command has said its first line": ("cli.ab_study", "cli.plan_table"),
     "a program of its own, or what runs on another host": (
         "drive.ray_cluster.actor",
         "hosts.remote_functions",
         "servers.guardian",
     ),
-    "a section of the guide": ("guide.claims", "guide.cost", "guide.scalability"),
+    "a section of the guide": ("guide.claims", "guide.scalability"),
     "a format beside others": ("importers.dbt2", "importers.go_tpc", "importers.tpcc_mysql"),
     "a kind of server beside another": ("servers.replication.mariadb", "servers.replication.mysql"),
     "what samplers sample, beside others": (

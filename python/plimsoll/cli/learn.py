@@ -1,5 +1,7 @@
 """`plimsoll learn` and its subcommands: a production load as a report, and as a workload that can be run and shared.
 
+Before it, `plimsoll capture` prints how to make a server log everything for a while.
+
 Without a subcommand it learns the workload; `report` shows what a log shows, `digests` what a server counts of its
 statements itself, `schema` writes the tables of a server as a file, for learning where the server cannot be reached,
 and `check` runs a learned workload and compares it with the log that it was learned from. What is found goes to
@@ -32,6 +34,43 @@ if TYPE_CHECKING:
     from plimsoll.run.fidelity import Check
     from plimsoll.run.learned_folder import LearnedFolder
     from plimsoll.spec.target import Target
+
+
+def capture(
+    kind: Annotated[
+        str, typer.Option("--print", metavar="KIND", help="The server: mysql, percona, mariadb, rds or aurora.")
+    ],
+) -> None:
+    """Print how to switch logging of every statement on, and off again.
+
+    Nothing is run: read the statements, run them yourself, and switch the log off again. Comments say what it costs
+    and what the log reveals. plimsoll learn reads the log.
+
+    Examples:
+
+      plimsoll capture --print mariadb
+    """
+    from plimsoll.errors import SpecError
+    from plimsoll.servers.capture import CAPTURES, COST, REVEALS
+
+    if (instructions := CAPTURES.get(kind)) is None:
+        raise SpecError(f"--print: must be one of {', '.join(CAPTURES)}, is {kind!r}")
+    mark = "--" if instructions.commands is None else "#"
+    lines = [f"{mark} {instructions.title}: log every statement."]
+    lines += [f"{mark} {line}" for line in (*instructions.note, *COST, *REVEALS)]
+    if instructions.commands is not None:
+        on, off = instructions.commands
+        lines += ["", "# Switch it on:", *on, "", "# Switch it off again:", *(f"# {command}" for command in off)]
+        lines += ["", "# Fetch the log:", instructions.fetch]
+    else:
+        lines += ["", "-- 1. Note these values, to put them back:", instructions.shown]
+        lines += ["", "-- 2. Switch the log on:", *instructions.on, "", "-- 3. The file:", instructions.fetch]
+        lines += [
+            "",
+            "-- 4. Switch it off again, with the values that you noted:",
+            *(f"-- {statement}" for statement in instructions.off),
+        ]
+    typer.echo("\n".join(lines))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,7 +324,7 @@ def _learned(
     from plimsoll.guide.files import write_texts
     from plimsoll.learn.learned_load import learned, summary_of
     from plimsoll.learn.names import without_names
-    from plimsoll.run.learning import schema_of
+    from plimsoll.run.schema import schema_of
 
     with read_with_progress(reading) as (log, progress):
         summary = summary_of(log)
@@ -314,7 +353,7 @@ def _write(learned: LearnedLoad, to: Path) -> None:
     from plimsoll.guide.files import write_texts
     from plimsoll.guide.html import page_terminal
     from plimsoll.guide.learned_load import learned_page
-    from plimsoll.run.learning import files_of
+    from plimsoll.run.learned_folder import files_of
 
     write_texts(to, files_of(learned) | _report_files(learned.report), "what was learned", is_private=True)
     show(page_terminal(learned_page(learned.profile, learned.demand)))

@@ -48,7 +48,7 @@ _COMMANDS = {
         "compare": "compare.compare",
         "workload": "workload.app",
     },
-    LEARN: {"capture": "capture.capture", "learn": "learn.app"},
+    LEARN: {"capture": "learn.capture", "learn": "learn.app"},
     EXCHANGE: {"import": "importing.app", "export": "export.app"},
 }
 """Where all commands are, below the headings that they have in the help: a module of this package, and a name in it."""

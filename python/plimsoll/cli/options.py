@@ -198,7 +198,7 @@ class DataOptions:
         """The workload as a `[[workload]]` of a study file; a path is absolute, since the file may lie anywhere."""
         name = Path(self.workload).stem
         if is_file(self.workload):
-            from plimsoll.cli.workload_file import changes_of
+            from plimsoll.cli.workload import changes_of
             from plimsoll.spec.workloads import shipped
 
             place = self.workload if self.workload in shipped() else str(Path(self.workload).absolute())
@@ -237,7 +237,7 @@ def workload_of(kind: str, written: list[str] | None = None, **options: object) 
     if kind == TPCC:
         return tpcc_of(written or (), given)
     if is_file(kind):
-        from plimsoll.cli.workload_file import workload_from_file
+        from plimsoll.cli.workload import workload_from_file
 
         return workload_from_file(kind, written or (), given)
     if isinstance(text := given.get("distribution"), str):

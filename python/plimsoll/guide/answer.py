@@ -18,6 +18,7 @@ from plimsoll.analyse.study.cell_model import Cell, Estimate
 from plimsoll.analyse.study.curve_model import Curve, PoolReason
 from plimsoll.analyse.study.throughput import REPETITIONS_NEEDED
 from plimsoll.guide.comparisons import comparison_sentence, peaks_words
+from plimsoll.guide.cost import costs_sentence
 from plimsoll.guide.effects import effects_answer_sentence
 from plimsoll.guide.words import FindingContext, advice_of
 from plimsoll.prose.capacity import (
@@ -26,7 +27,6 @@ from plimsoll.prose.capacity import (
     disturbance_sentence,
     no_capacity_sentence,
 )
-from plimsoll.prose.cost import costs_sentence
 from plimsoll.prose.phrases import factor_words, fitted_words, lost_words, p99_words, plain, rate_with_interval
 from plimsoll.prose.ratios import higher
 from plimsoll.record.level import FittedBudget, Level

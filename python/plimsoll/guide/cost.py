@@ -1,11 +1,14 @@
-"""The section "Cost": what systems cost for what they sustain, and the Pareto front.
+"""Costs in words and as a section of the guide: what systems cost for what they sustain, and the Pareto front.
 
 Deliberately not here: how that is calculated (`plimsoll.analyse.answers.cost`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from plimsoll.analyse.answers.cost import currency_of
+from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.capacity_model import CapacityBasis, OnFront, SystemCost, WorkloadCost
 from plimsoll.guide.drawing import alt
@@ -14,8 +17,9 @@ from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_cost, show_rate
 from plimsoll.guide.words import clean
-from plimsoll.prose.cost import BASIS_WORDS, money_words, price_words, with_currency, without_capacity_words
 from plimsoll.prose.phrases import plain_percent
+from plimsoll.record.model import Price
+from plimsoll.units import format_number, format_significant
 from plimsoll.wording import capitalised, listed
 
 
@@ -181,3 +185,65 @@ def pareto_chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis
         labels.transform_filter("datum.front"),
     ]
     return finish(alt.layer(*layers), style)
+
+
+BASIS_WORDS = {
+    CapacityBasis.SEARCHED: "the capacity",
+    CapacityBasis.WITHIN_OBJECTIVE: "the throughput within the objective",
+    CapacityBasis.SUSTAINED_RATE: "the highest sustained rate",
+    CapacityBasis.SATURATION: "the highest throughput",
+}
+
+
+def price_words(price: Price) -> str:
+    """A stated price with its currency.
+
+    >>> price_words(Price(per_month=310, currency="EUR")), price_words(Price(per_month=0.5))
+    ('310 EUR', '0.50')
+    """
+    return with_currency(format_number(price.per_month), price.currency)
+
+
+def money_words(amount: float, currency: str | None) -> str:
+    """A calculated amount with its currency.
+
+    >>> money_words(0.06912, "EUR"), money_words(310.4, None)
+    ('0.0691 EUR', '310')
+    """
+    return with_currency(format_significant(amount), currency)
+
+
+def with_currency(amount: str, currency: str | None) -> str:
+    """An amount that is text already, with its currency where there is one."""
+    return f"{amount} {currency}" if currency else amount
+
+
+def without_capacity_words(systems: Sequence[str], basis: CapacityBasis) -> str:
+    """That systems have no cost, because they lack what the others are judged by."""
+    lacks = {
+        CapacityBasis.SEARCHED: "a searched capacity",
+        CapacityBasis.WITHIN_OBJECTIVE: "a level that is known to keep the objective",
+        CapacityBasis.SUSTAINED_RATE: "a sustained rate",
+        CapacityBasis.SATURATION: "any throughput",
+    }
+    return f"no cost is known of {listed(systems)}, without {lacks[basis]}"
+
+
+def costs_sentence(finding: Finding) -> str:
+    """What systems cost for what they sustain, the cheapest first; of many systems the cheapest alone."""
+    seen = finding.known
+    basis, currency = CapacityBasis(seen["basis"]), seen["currency"]
+    pairs = zip(seen["systems"], seen["costs_per_million"], strict=True)
+    costs = listed([f"{system} {money_words(cost, currency)}" for system, cost in pairs])
+    at = f"per million transactions at {plain_percent(seen['utilisation'])} of {BASIS_WORDS[basis]}"
+    what = "the lowest cost" if finding.code == "cheapest" else "cost"
+    order = ", cheapest first" if seen["is_decided"] and len(seen["systems"]) > 1 else ""
+    parts = [f"{finding.workload}: {what} {at}{order}: {costs}."]
+    if not seen["is_decided"]:
+        parts.append("Which system is the cheapest is not resolved.")
+    if seen["without_price"]:
+        parts.append(f"No price is known of {listed(seen['without_price'])}.")
+    if seen["without_capacity"]:
+        words = without_capacity_words(seen["without_capacity"], basis)
+        parts.append(f"{words[0].upper()}{words[1:]}.")
+    return " ".join(parts)

@@ -20,11 +20,11 @@ from plimsoll.analyse.study.curve_model import Curve, PoolReason
 from plimsoll.analyse.study.points import best_within
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.answer import answer_sentence, has_pool_advice
+from plimsoll.guide.cost import money_words, price_words
 from plimsoll.guide.level_tables import curves_of
 from plimsoll.guide.sources import Source, capacity_sources, cell_sources, sources_of
 from plimsoll.guide.tables import NOT_KNOWN, PEAK, SUSTAINED, Column, Entry, Table, show_rate, show_statistic, whole
 from plimsoll.guide.warnings import GRAVEST_COUNT, WarningPart
-from plimsoll.prose.cost import money_words, price_words
 from plimsoll.prose.phrases import within_words
 from plimsoll.record.environment import HostFacts, InstanceFacts
 from plimsoll.units import format_bytes

@@ -1,4 +1,4 @@
-"""Reads what `plimsoll learn` wrote into a folder, and the `demand.json` that somebody made of a log.
+"""The files of a learned load: what `plimsoll learn` writes into a folder, how it is read back, and a `demand.json`.
 
 Deliberately not here: what is concluded from it (`plimsoll.learn`).
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
@@ -22,11 +22,32 @@ from plimsoll.record.document import Document
 from plimsoll.regular_file import read_regular, text_regular
 from plimsoll.spec.workloads import FILE_BYTES_MAX, StatementsSpec
 
+if TYPE_CHECKING:
+    from plimsoll.learn import learned_load
+
 WORKLOAD = "workload.toml"
 _BYTES_MAX = 64_000_000
 _CURE = "name a folder that plimsoll learn wrote"
 
 _Read = TypeVar("_Read", bound=Document)
+
+
+def files_of(learned: learned_load.LearnedLoad) -> dict[str, str]:
+    """Names and texts of the files of a learned load; the report has its own.
+
+    Raises:
+        SpecError: No transaction of the log can be run.
+    """
+    if learned.workload is None:
+        raise SpecError("no transaction of the log can be run: its statements name no table that is known")
+    demand = "" if learned.demand is None else learned.demand.model_dump_json(indent=1) + "\n"
+    texts = {
+        WORKLOAD: with_learned(learned.workload, period_of(learned.profile, learned.report, learned.demand)),
+        "profile.json": learned.profile.model_dump_json(indent=1) + "\n",
+        "schema.sql": learned.schema,
+        "demand.json": demand,
+    }
+    return {name: text for name, text in texts.items() if text}
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,9 @@ from plimsoll.learn.schema_model import (
 )
 from plimsoll.record.document import is_newer
 from plimsoll.regular_file import text_regular
-from plimsoll.servers.control import ControlConnection, Row
+from plimsoll.servers.control import ControlConnection, Row, connect
 from plimsoll.servers.private_file import write_private
+from plimsoll.spec.target import Target
 from plimsoll.units import printable
 
 STATEMENT_S = 2
@@ -60,6 +61,33 @@ _SESSION = (
     "SET SESSION information_schema_stats_expiry = 0",  # MySQL: figures of now, not of a day ago
 )
 _UNKNOWN_VARIABLE = 1193
+
+
+def schema_of(
+    tables: Collection[tuple[str, str]],
+    *,
+    target: Target | None,
+    file: Path | None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> SchemaFacts:
+    """The tables of a log, from a server or from a file.
+
+    Args:
+        tables: Schema and name of each; the schema is empty where the log does not say.
+        target: The server; its database stands for an empty schema.
+        file: What `plimsoll learn schema` wrote, or a dump without data.
+        progress: Is told the name of each table before the server is asked for it.
+
+    Raises:
+        SpecError: The file is no schema.
+        TargetError: The server cannot be asked.
+    """
+    if file is not None:
+        return read_schema_file(file)
+    assert target is not None, "one of both is given"
+    named = {(schema or target.database, name) for schema, name in tables}
+    with connect(target) as control:
+        return read_schema(control, named, progress=progress)
 
 
 def tables_of(control: ControlConnection, schema_name: str) -> set[tuple[str, str]]:

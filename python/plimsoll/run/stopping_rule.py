@@ -1,23 +1,29 @@
-"""A study that goes on until its answer is decided: what its recordings say, and when it stops.
+"""A study that goes on until its answer is decided: what is known of each question, in words too, and when it stops.
 
 Everything follows from the folder: the recordings decide, and the events tell how long the study has run already.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 
+from plimsoll.analyse.findings.limits import unlike_figures
 from plimsoll.analyse.study.conditions import disturbances, of_trials, unlike
 from plimsoll.analyse.study.duets import round_log_ratio
 from plimsoll.analyse.study.sequential import (
+    AnytimeInterval,
     CellKey,
+    Interim,
     Question,
     Values,
     decided_after,
+    estimate_of,
     interim,
     questions,
     values_of_cells,
@@ -27,7 +33,8 @@ from plimsoll.analyse.trial.trial_summary import TrialSummary, compared_trial
 from plimsoll.analyse.trial.window import inside
 from plimsoll.errors import RecordError
 from plimsoll.plan.model import Plan, PlannedTrial
-from plimsoll.prose.interim import interim_lines, over_budget_line
+from plimsoll.prose.capacity import slow_words
+from plimsoll.prose.ratios import changes_span
 from plimsoll.record.files import recordings_folder
 from plimsoll.record.level import REPETITIONS_MIN
 from plimsoll.record.model import Verdict
@@ -35,6 +42,8 @@ from plimsoll.record.store import read_recording
 from plimsoll.run.events import AnswerProgressed
 from plimsoll.run.planning import Budget
 from plimsoll.spec.study import StudySpec
+from plimsoll.units import format_duration, format_percent, format_rate
+from plimsoll.wording import counted, repeat_noun
 
 
 class Answering:
@@ -184,3 +193,76 @@ def until(plan: Plan, end: int | None) -> Plan:
     if end is None:
         return plan
     return plan.model_copy(update={"trials": tuple(trial for trial in plan.trials if trial.repetition < end)})
+
+
+def interim_lines(
+    interims: Sequence[Interim],
+    equal_within: float,
+    *,
+    is_duet: bool = False,
+    disturbed: Mapping[Question, UnlikeConditions] = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """One line for each question of which something is known; disturbed ones first.
+
+    Args:
+        interims: What is known.
+        equal_within: Share within which two systems count as equal.
+        is_duet: Repetitions are rounds.
+        disturbed: Questions whose two systems met unlike conditions so far: no winner is named.
+    """
+    noun = repeat_noun(is_duet=is_duet)
+    known = [interim for interim in interims if interim.interval is not None]
+    withheld = (
+        _disturbed(interim.question, disturbed[interim.question]) for interim in known if interim.question in disturbed
+    )
+    rest = [interim for interim in known if interim.question not in disturbed]
+    return (
+        *withheld,
+        *(_line(interim, interim.interval, equal_within, noun) for interim in rest if interim.interval is not None),
+    )
+
+
+def _disturbed(asked: Question, met: UnlikeConditions) -> str:
+    assert asked.base is not None, "one system meets no unlike conditions"
+    seen = slow_words(unlike_figures(asked.base, asked.system, met))
+    return f"{asked.workload}, {asked.level.label()}: disturbed: {seen}"
+
+
+def over_budget_line(budget_s: float) -> str:
+    """Why a study ended with open questions, and what its user can do."""
+    return (
+        f"the budget of {format_duration(budget_s)} leaves no time for more; to go on, raise it in the study file and"
+        " run the study again"
+    )
+
+
+def _line(interim: Interim, interval: AnytimeInterval, equal_within: float, noun: str) -> str:
+    asked, bounds = interim.question, estimate_of(interval).bounds
+    place = f"{asked.workload}, {asked.level.label()}"
+    if asked.base is None:
+        figure = format_rate(math.exp(interval.mean))
+        is_known = bounds is not None and not bounds.is_vague
+        known = f" (within {format_percent(math.expm1(interval.half_width))})" if is_known else ""
+        return f"{place}: {asked.system} completes {figure}{known}{_state(interim, interval, noun)}"
+    known = ""
+    if bounds is not None and not bounds.is_vague_ratio:
+        known = f" ({changes_span(bounds)})"
+    return f"{place}: {_compared(interim, interval, equal_within)}{known}{_state(interim, interval, noun)}"
+
+
+def _compared(interim: Interim, interval: AnytimeInterval, equal_within: float) -> str:
+    system, base = interim.question.system, interim.question.base
+    if interim.is_decided and interval.low <= 0.0 <= interval.high:
+        return f"{system} and {base} are equal within {format_percent(equal_within)}"
+    faster, ratio = "faster" if interval.mean >= 0 else "slower", math.expm1(interval.mean)
+    return f"{system} is {format_percent(abs(ratio))} {faster} than {base}"
+
+
+def _state(interim: Interim, interval: AnytimeInterval, noun: str) -> str:
+    if interim.is_decided:
+        return ", decided"
+    if interval.deviation is None:
+        return " so far"
+    if interim.more is None:
+        return " so far, no decision in sight"
+    return f" so far, about {counted(interim.more, f'more {noun}')} to decide"

@@ -19,8 +19,8 @@ from plimsoll.analyse.study.sequential import (
     questions,
     values_of_cells,
 )
-from plimsoll.prose.interim import interim_lines
 from plimsoll.record.level import Level
+from plimsoll.run.stopping_rule import interim_lines
 from support.made import measured
 
 FOUR, SIXTEEN = Level(connections=4), Level(connections=16)

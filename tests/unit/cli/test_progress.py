@@ -11,7 +11,6 @@ from rich.console import Console
 from plimsoll.analyse.study.cell_model import Bounds
 from plimsoll.analyse.study.sequential import Interim, Question, anytime_interval
 from plimsoll.cli.progress import StudyDisplay
-from plimsoll.prose.interim import interim_lines
 from plimsoll.record.level import Level
 from plimsoll.record.model import State, Verdict
 from plimsoll.run.events import (
@@ -25,6 +24,7 @@ from plimsoll.run.events import (
     TrialEnded,
 )
 from plimsoll.run.status import interval_words
+from plimsoll.run.stopping_rule import interim_lines
 from support.printed import printed
 
 CELL = {"trial_id": "t", "system": "one", "workload": "orders", "connections": 4}

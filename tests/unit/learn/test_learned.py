@@ -15,7 +15,7 @@ from plimsoll.learn.create_table import read_create_tables
 from plimsoll.learn.learned_load import LearnedLoad, learned, summary_of
 from plimsoll.learn.schema_model import SchemaFacts
 from plimsoll.learn.sql_tree import canonical
-from plimsoll.run.learning import files_of
+from plimsoll.run.learned_folder import files_of
 from plimsoll.spec.workload_file import parse_workload
 from support.learned import column
 from support.logged import Logged, write_statements

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from plimsoll.learn.create_table import read_create_tables
 from plimsoll.learn.learned_load import learned, summary_of
-from plimsoll.run.learning import files_of
+from plimsoll.run.learned_folder import files_of
 from support.logged import Logged, write_statements
 
 SCHEMA = """

@@ -11,7 +11,7 @@ from plimsoll.analyse.answers.answer import AbAnswer, AbComparison, AbSide
 from plimsoll.analyse.findings.finding_model import of_verdict
 from plimsoll.analyse.study.cell_model import Bounds, Estimate
 from plimsoll.analyse.study.ratio_model import RatioVerdict
-from plimsoll.prose.ab import ab_lines, plan_words
+from plimsoll.cli.ab_study import ab_lines, plan_words
 
 FLUSH = "innodb_flush_log_at_trx_commit"
 ONE, TWO = f"{FLUSH}=1", f"{FLUSH}=2"
