@@ -361,14 +361,16 @@ def choice_table(analysis: Analysis) -> Table | None:
 
 
 def _ranges(of_workload: WorkloadChoices, unit: str) -> Iterator[tuple[str, Choice | None]]:
-    """Each range of loads that differs as shown, with the choice; at last what is above, with None."""
+    """Each range of loads that differs as shown, with the choice for it; at last what is above, with None."""
     lower, most_tps = format_rate_inwards(0.0, unit), 0.0
     for choice in of_workload.choices:
         upper, most_tps = format_rate_inwards(choice.up_to_tps, unit), choice.up_to_tps
         if upper == lower:
             continue
         is_first = lower == format_rate_inwards(0.0, unit)
-        yield f"up to {upper}" if is_first else f"{lower.removesuffix(f' {unit}')} to {upper}", choice
+        reaching = (each for each in choice.alternatives if format_rate_inwards(each.up_to_tps, unit) != lower)
+        shown = choice.model_copy(update={"alternatives": tuple(reaching)})
+        yield f"up to {upper}" if is_first else f"{lower.removesuffix(f' {unit}')} to {upper}", shown
         lower = upper
     yield f"above {format_rate_inwards(most_tps, unit, is_lower_end=True)}" if most_tps else "any", None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -10,7 +11,7 @@ from functools import cache
 import pytest
 
 from plimsoll.analyse.answers.choices import choices
-from plimsoll.analyse.answers.size import HEADROOM, objective_of, size
+from plimsoll.analyse.answers.size import HEADROOM, needed_tps, objective_of, size, verdict_limits
 from plimsoll.analyse.answers.size_model import Choice, Fit, SizedBy, SizeEvidence, SystemFit, WorkloadChoices
 from plimsoll.analyse.explain.durability import less_durable_under
 from plimsoll.analyse.explain.equivalence_model import Durability, DurabilityKind
@@ -90,6 +91,19 @@ def test_at_every_load_of_a_choice_its_system_fits_as_it_says(seed: int) -> None
                 assert (fit.verdict, fit.grade, fit.evidence) == (Fit.FITS, choice.grade, choice.evidence)
                 if tps == choice.up_to_tps:
                     assert (fit.connections, fit.response_p99_ms) == (choice.connections, choice.response_p99_ms)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_between_two_limits_a_verdict_is_the_same(seed: int) -> None:
+    for made, of_workload, by_load in verdicts(seed):
+        for system in made.systems:
+            limits = verdict_limits(made, system.name, of_workload.workload)
+            seen: dict[int, set[tuple[object, ...]]] = {}
+            for tps, fits in by_load:
+                if (fit := fits.get(system.name)) is not None:
+                    interval = bisect_left(limits, needed_tps(tps, HEADROOM))
+                    seen.setdefault(interval, set()).add((fit.verdict, fit.grade, fit.evidence, fit.connections))
+            assert all(len(alike) == 1 for alike in seen.values())
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -79,6 +79,13 @@ def test_ranges_whose_ends_are_printed_alike_are_left_out() -> None:
     assert [row[1:3] for row in made[:-1]] == [["up to 1,000 tps", "b"], ["1,000 to 2,000 tps", "d"]]
 
 
+def test_an_alternative_that_goes_no_further_than_the_row_before_is_left_out() -> None:
+    short = Alternative(system="c", up_to_tps=1000.8, grade=Grade.INDICATED)
+    table = choice_table(study(choice("a", 1000.2), choice("b", 2000.0, alternatives=(short,))))
+    assert table is not None
+    assert table.rows[1][2].detail is None
+
+
 def test_a_workload_for_which_no_system_is_good_says_so() -> None:
     reads, writes = study(choice("durable", 10.0)).choices, study(workload="read-write").choices
     made = rows(measured_analysis().model_copy(update={"choices": (*reads, *writes)}))

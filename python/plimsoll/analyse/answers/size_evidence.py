@@ -397,7 +397,7 @@ def evidence_limits(capacities: Iterable[SystemCapacity], curves: Iterable[Curve
             continue
         points = measured_points(curve)
         for point in points:
-            yield from (point.possible_tps, point.throughput_tps.value, _sure_tps(point, len(points)))
+            yield from (_sure_tps(point, len(points)), point.possible_tps)
 
 
 def _capacity_limits(system_capacity: SystemCapacity) -> Iterator[float]:
