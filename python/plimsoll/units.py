@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from fractions import Fraction
 
 from plimsoll.errors import SpecError
 
@@ -80,6 +81,18 @@ def format_rate(per_second: float, unit: str = "tps") -> str:
     return f"{format_number(per_second * (60 if unit == 'tpm' else 1))} {unit}"
 
 
+def format_rate_inwards(per_second: float, unit: str = "tps", *, is_lower_end: bool = False) -> str:
+    """Shows the end of a range of throughputs with the digits of `format_rate`, rounded to within the range.
+
+    >>> format_rate_inwards(1234.9), format_rate_inwards(1234.1, is_lower_end=True), format_rate_inwards(9.999)
+    ('1,234 tps', '1,235 tps', '9.99 tps')
+    """
+    value = Fraction(per_second) * (60 if unit == "tpm" else 1)
+    decimals = _decimals(float(value))
+    scaled = (math.ceil if is_lower_end else math.floor)(value * 10**decimals)
+    return f"{scaled / 10**decimals if decimals else scaled:,.{decimals}f} {unit}"
+
+
 def format_exact(value: float) -> str:
     """Shows a number that was asked for, with all of its digits, thousands separated.
 
@@ -95,10 +108,13 @@ def format_number(value: float) -> str:
     >>> format_number(4682.0), format_number(12.34), format_number(0.1234)
     ('4,682', '12.3', '0.12')
     """
+    return f"{value:,.{_decimals(value)}f}"
+
+
+def _decimals(value: float) -> int:
+    """Of a number as its size deserves."""
     size = abs(value)
-    if size >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+    return 0 if size >= 100 else 1 if size >= 10 else 2
 
 
 def format_significant(value: float) -> str:

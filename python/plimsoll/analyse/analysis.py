@@ -16,6 +16,7 @@ from typing import Protocol
 from plimsoll import __version__
 from plimsoll.analyse.answers.answer import answer, cost_answer, with_grades
 from plimsoll.analyse.answers.capacity import capacity_answer, with_disturbances, withheld_ratios
+from plimsoll.analyse.answers.choices import choices
 from plimsoll.analyse.answers.cost import workload_costs
 from plimsoll.analyse.explain.durability import durability_answer, less_durable_under
 from plimsoll.analyse.explain.equivalence import check_equivalence, equivalence
@@ -102,7 +103,7 @@ def analyse(
     costs, warnings = _costs(figures, objective_ms_p99, utilisation), _warnings(figures, variables, alike)
     effects = main_effects(cells, figures.searched, systems, equal_within, at_any_look=at_any_look, met=figures.met)
     where_time, scalability = where_times(cells, curves), scalabilities(cells, curves, warnings)
-    return Analysis(
+    analysis = Analysis(
         plimsoll_version=__version__,
         study=study,
         objective_ms_p99=objective_ms_p99,
@@ -131,6 +132,7 @@ def analyse(
         data=data_summaries(figures.trials),
         replication=replication_of(cells, equal_within),
     )
+    return analysis.model_copy(update={"choices": tuple(choices(analysis))})
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Self
 
 from pydantic import Field
 
+from plimsoll.analyse.answers.size_model import WorkloadChoices
 from plimsoll.analyse.explain.equivalence_model import Durability, DurabilityClass, Equivalence
 from plimsoll.analyse.explain.replication_model import Replication
 from plimsoll.analyse.explain.scaling_model import Scalability
@@ -244,6 +245,7 @@ class Analysis(Document):
         replication: What is said of replicas; empty where no system has any.
         durability_classes: Speed against safety, by workload, the safest first; empty where systems do not differ.
         document: What the guide's first page says of itself.
+        choices: Which system to choose for which load, by workload.
     """
 
     analysis_format: int = ANALYSIS_FORMAT
@@ -278,3 +280,4 @@ class Analysis(Document):
     replication: Replication = Replication()
     durability_classes: tuple[DurabilityClass, ...] = ()
     document: Cover = Cover()
+    choices: tuple[WorkloadChoices, ...] = ()

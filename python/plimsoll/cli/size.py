@@ -25,7 +25,6 @@ from plimsoll.cli.streams import say_first
 if TYPE_CHECKING:
     from plimsoll.analyse.answers.size_model import Confirmed, LoadDemand, SizeAnswer, SystemFit
     from plimsoll.analyse.findings.finding_model import Grade
-    from plimsoll.analyse.model import Analysis
     from plimsoll.record.capacity import CapacityObjective
     from plimsoll.run.instance import Instance
     from plimsoll.spec.clients import Clients
@@ -218,13 +217,14 @@ def size(
       plimsoll size results/capacity --demand demand.json --growth 30%/y
     """
     _begin(study, {"target": target, "system": system}, confirm=confirm, as_json=as_json)
+    from plimsoll.analyse.answers.size import objective_of
     from plimsoll.analyse.answers.size import size as answer_size
     from plimsoll.analyse.answers.size_model import objective_to_confirm
     from plimsoll.guide.build import analyse_folder
 
     required, demand = _required(require, confirm=confirm), load.asked()
     analysis = analyse_folder(study, price_file)
-    limit_ms = _objective_ms(analysis) if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
+    limit_ms = objective_of(analysis) if response_p99 is None else duration_s(response_p99, "--response-p99") * 1000
     answer = answer_size(analysis, tps=load.rate_tps, demand=demand, connections=connections, workload=workload,
         response_p99_ms=limit_ms, headroom=headroom, rate_unit=load.rate_unit)  # fmt: skip
     if not confirm:
@@ -260,12 +260,6 @@ def _required(written: str | None, *, confirm: bool) -> Grade | None:
     if confirm:
         raise SpecError("--require: is about an answer that is not confirmed; leave it out, or --confirm")
     return Grade.MEASURED
-
-
-def _objective_ms(analysis: Analysis) -> float | None:
-    """The study's objective, or that of its searches where they have one."""
-    searched = {capacity.objective.response_ms_p99 for capacity in analysis.capacities}
-    return analysis.objective_ms_p99 or (searched.pop() if len(searched) == 1 else None)
 
 
 _WARM_UP_S = 10.0

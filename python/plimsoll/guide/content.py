@@ -33,6 +33,7 @@ from plimsoll.guide.level_tables import (
 from plimsoll.guide.replication import replication_section
 from plimsoll.guide.scalability import scalability_section
 from plimsoll.guide.sections import Section
+from plimsoll.guide.size import choice_table
 from plimsoll.guide.sources import RecordingPart, recording_parts
 from plimsoll.guide.storage import data_section, durability_section, storage_section
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, explain_bounds, figures_note
@@ -113,6 +114,7 @@ class Content:
 
     Attributes:
         analysis: What it is made of, with its texts cleaned.
+        choices: Which system to choose for which load; None where none is known to be good for any.
         first: What the first screen says.
         rest: The answer without what the first screen and the table of systems say of it.
         warning_groups: The warnings by severity.
@@ -132,6 +134,7 @@ class Content:
     answer: tuple[str, ...]
     rest: tuple[Sentence, ...]
     limits: tuple[str, ...]
+    choices: Table | None
     glance: Table
     bounds: str
     unknown: tuple[str, ...]
@@ -205,6 +208,7 @@ def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
         answer=vague_once([answer_sentence(finding, analysis) for finding in analysis.answer]),
         rest=rest,
         limits=tuple(limit_sentence(limit) for limit in analysis.limits),
+        choices=choice_table(analysis),
         glance=glance_table(analysis),
         bounds=explain_bounds(analysis),
         unknown=unknown_sentences(analysis.systems) if analysis.curves or not analysis.capacities else (),

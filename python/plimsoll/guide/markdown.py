@@ -63,6 +63,7 @@ def _answer(content: Content) -> list[str]:
             for headline in first.headlines
         ),
         *_doubts(content),
+        *(_table(content.choices, content.recorded) if content.choices else ()),
         *_table(content.glance, content.recorded),
         *(
             f"{escape_markdown(sentence.text)}{_sources(sentence.sources, content.recorded)}"

@@ -11,21 +11,25 @@ from typing import Any
 
 from plimsoll.analyse.answers.size_model import (
     HORIZON_YEARS,
+    Choice,
     Fit,
     Horizon,
     LoadAsked,
     LoadDemand,
     ScaleOut,
     SizeAnswer,
+    SizedBy,
     SizeEvidence,
     SystemFit,
+    WorkloadChoices,
 )
 from plimsoll.analyse.findings.finding_model import Finding, Grade
+from plimsoll.analyse.model import Analysis, SystemSummary
 from plimsoll.guide.size_reasons import at_words, reason_sentence
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_ms, show_rate, whole
 from plimsoll.record.level import Level
 from plimsoll.record.model import Price
-from plimsoll.units import format_duration, format_ms, format_number, format_percent, format_rate
+from plimsoll.units import format_duration, format_ms, format_number, format_percent, format_rate, format_rate_inwards
 from plimsoll.wording import counted, listed
 
 _SCALE_OUTS_TOLD = 2
@@ -314,6 +318,137 @@ def _fit_row(system_fit: SystemFit, rate_unit: str, *, with_cost: bool) -> tuple
         Entry(show_ms(system_fit.response_p99_ms, is_lower_bound=system_fit.response_is_lower_bound)),
         *cost,
     )
+
+
+def choice_table(analysis: Analysis) -> Table | None:
+    """Which system to choose for which load, for each workload; None where none is known to be good for any."""
+    if not any(of_workload.choices for of_workload in analysis.choices):
+        return None
+    has_several = len(analysis.workloads) > 1
+    systems = {system.name: system for system in analysis.systems}
+    units = {workload.name: workload.rate_unit for workload in analysis.workloads}
+    has_cost = any(system.cost_per_month is not None for system in systems.values())
+    has_cores = any(of_workload.sized_by is SizedBy.CORES for of_workload in analysis.choices)
+    has_p99 = any(
+        choice.response_p99_ms is not None for of_workload in analysis.choices for choice in of_workload.choices
+    )
+    columns = (
+        *([Column(heading="workload", numeric=False)] if has_several else []),
+        Column(heading="load that you need", numeric=False),
+        Column(heading="choose", numeric=False),
+        *([Column(heading="cost per month")] if has_cost else []),
+        *([Column(heading="cores")] if has_cores else []),
+        Column(heading="connections"),
+        *([Column(heading="p99 ms")] if has_p99 else []),
+        Column(heading="grade", numeric=False),
+    )
+    rows = []
+    for of_workload in analysis.choices:
+        name = (Entry(of_workload.workload),) if has_several else ()
+        for load, choice in _ranges(of_workload, units[of_workload.workload]):
+            besides = "; ".join(_besides(choice, units[of_workload.workload])) if choice is not None else ""
+            system = None if choice is None else systems[choice.system]
+            facts = (
+                *([_cost_entry(system)] if has_cost else []),
+                *([Entry(whole(None if system is None else system.cores))] if has_cores else []),
+                *_basis_entries(choice, has_p99=has_p99),
+            )
+            chosen = Entry(_beyond(of_workload) if choice is None else choice.system, besides or None)
+            rows.append((*name, Entry(load), chosen, *facts))
+    return Table(
+        caption="Which system for which load", columns=columns, rows=tuple(rows), notes=tuple(_choice_notes(analysis))
+    )
+
+
+def _ranges(of_workload: WorkloadChoices, unit: str) -> Iterator[tuple[str, Choice | None]]:
+    """Each range of loads that differs as shown, with the choice for it; at last what is above, with None."""
+    lower, most_tps = format_rate_inwards(0.0, unit), 0.0
+    for choice in of_workload.choices:
+        upper, most_tps = format_rate_inwards(choice.up_to_tps, unit), choice.up_to_tps
+        if upper == lower:
+            continue
+        is_first = lower == format_rate_inwards(0.0, unit)
+        reaching = (each for each in choice.alternatives if format_rate_inwards(each.up_to_tps, unit) != lower)
+        shown = choice.model_copy(update={"alternatives": tuple(reaching)})
+        yield f"up to {upper}" if is_first else f"{lower.removesuffix(f' {unit}')} to {upper}", shown
+        lower = upper
+    yield f"above {format_rate_inwards(most_tps, unit, is_lower_end=True)}" if most_tps else "any", None
+
+
+def _beyond(of_workload: WorkloadChoices) -> str:
+    if of_workload.is_gap_above:
+        return "no system is known to be good for every such load: ask plimsoll size for yours, or measure further"
+    return (
+        "no system of this study is known to be good: use several servers or replicas (plimsoll size says how many),"
+        " or measure further"
+    )
+
+
+def _besides(choice: Choice, unit: str) -> Iterator[str]:
+    """What else there is to know of a choice."""
+    if choice.less_durable is not None:
+        yield choice.less_durable
+    for alternative in choice.alternatives[:_ALTERNATIVES_SHOWN]:
+        load = format_rate_inwards(alternative.up_to_tps, unit)
+        limit = "" if load == format_rate_inwards(choice.up_to_tps, unit) else f" up to {load}"
+        grade = "" if alternative.grade is choice.grade else f" ({alternative.grade.value})"
+        yield f"or {alternative.system}{limit}{grade}"
+    if (rest := len(choice.alternatives) - _ALTERNATIVES_SHOWN) > 0:
+        yield f"and {rest} more"
+
+
+_ALTERNATIVES_SHOWN = 2
+
+
+def _cost_entry(system: SystemSummary | None) -> Entry:
+    if system is None or system.cost_per_month is None:
+        return Entry(NOT_KNOWN)
+    return Entry(_money(system.cost_per_month, system.price))
+
+
+def _basis_entries(choice: Choice | None, *, has_p99: bool) -> tuple[Entry, ...]:
+    if choice is None:
+        return (Entry(NOT_KNOWN),) * (3 if has_p99 else 2)
+    p99_ms = show_ms(choice.response_p99_ms, is_lower_bound=choice.response_is_lower_bound)
+    return (
+        Entry(whole(choice.connections)),
+        *([Entry(p99_ms)] if has_p99 else []),
+        Entry(choice.grade.value, f"by {choice.evidence.value}"),
+    )
+
+
+_ORDERS = {
+    SizedBy.PRICE: "First comes the cheapest, then the better grade, then the one that is good for the most.",
+    SizedBy.CORES: "First comes the one with the fewest cores, then the better grade, then the one that is good for"
+    " the most.",
+    SizedBy.NOTHING: "First comes the better grade, then the one that is good for the most: neither prices nor cores of"
+    " all are known.",
+}
+"""Which of several systems that are good for a load is chosen."""
+
+
+def _choice_notes(analysis: Analysis) -> Iterator[str]:
+    known = [of_workload for of_workload in analysis.choices if of_workload.choices]
+    limit_ms = known[0].response_p99_ms
+    objective = "" if limit_ms is None else f" and a p99 of at most {format_ms(limit_ms)}"
+    yield (
+        "A system is good for a load if it fits that load and every lower one by the rules of plimsoll size, with"
+        f" {format_percent(known[0].headroom)} of headroom{objective}."
+    )
+    if len(analysis.systems) > 1:
+        is_same = len({of_workload.sized_by for of_workload in known}) == 1
+        orders = (
+            ("" if is_same else f"{of_workload.workload}: ") + _ORDERS[of_workload.sized_by] for of_workload in known
+        )
+        yield from dict.fromkeys(orders)
+    choices = [choice for of_workload in known for choice in of_workload.choices]
+    if any(choice.less_durable is not None for choice in choices):
+        yield "A system that may lose more than another one is named only where no safer one is good for the load."
+    if any(choice.evidence is SizeEvidence.SATURATION for choice in choices):
+        yield (
+            "Saturation is what clients that wait for each answer complete: search for the capacity (plimsoll"
+            " capacity) before you plan by it."
+        )
 
 
 def _money(amount: float | None, price: Price | None) -> str:

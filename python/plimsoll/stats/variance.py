@@ -60,7 +60,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,7 @@ class MeanVariance:
         return quantile_t(0.5 + confidence / 2, self.degrees) * math.sqrt(self.variance)
 
 
+@lru_cache(maxsize=1024)
 def quantile_t(probability: float, degrees: float) -> float:
     """Quantile of Student's t distribution."""
     from plimsoll.stats.special import stdtrit

@@ -30,7 +30,14 @@ from fractions import Fraction
 from functools import partial
 
 from plimsoll.analyse.answers.cost import is_comparable
-from plimsoll.analyse.answers.size_evidence import STRICTER, judge_capacities, judge_levels, judge_rates, with_grade
+from plimsoll.analyse.answers.size_evidence import (
+    STRICTER,
+    evidence_limits,
+    judge_capacities,
+    judge_levels,
+    judge_rates,
+    with_grade,
+)
 from plimsoll.analyse.answers.size_model import (
     OPEN,
     RANKS,
@@ -49,6 +56,7 @@ from plimsoll.analyse.explain.replication_model import ReplicaScaling
 from plimsoll.analyse.findings.finding_model import RANKED, Finding, Grade, best, make_finding, worst
 from plimsoll.analyse.findings.missing import unmeasured_systems
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
+from plimsoll.analyse.study.capacity_model import SystemCapacity
 from plimsoll.analyse.study.cell_model import SpreadKind
 from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.study.workloads import is_read_only
@@ -99,7 +107,7 @@ def size(
         connections=connections,
         response_p99_ms=response_p99_ms,
         headroom=headroom,
-        needed_tps=_needed_tps(tps, headroom),
+        needed_tps=needed_tps(tps, headroom),
         demand=demand,
     )
     return _answer(analysis, asked, chosen)
@@ -120,7 +128,7 @@ def _check(tps: float, connections: int | None, response_p99_ms: float | None, h
         raise SpecError(*faults)
 
 
-def _needed_tps(tps: float, headroom: float) -> float:
+def needed_tps(tps: float, headroom: float) -> float:
     """`tps` over the share that may be used, as people calculate it: 100 over 1 - 0.8 is 500, not 500.0000000000001."""
     return float(Fraction(str(tps)) / (1 - Fraction(str(headroom))))
 
@@ -141,7 +149,7 @@ def _choose_workload(analysis: Analysis, workload: str | None) -> WorkloadSummar
 def _answer(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummary) -> SizeAnswer:
     comparable = is_comparable(analysis.systems)
     curves = [curve for curve in analysis.curves if curve.workload == workload.name and not curve.kind.is_at_rate]
-    system_fits = [with_horizon(judged_system, asked) for judged_system in _judged_systems(analysis, asked)]
+    system_fits = [with_horizon(system_fit, asked) for system_fit in _judged_systems(analysis, asked)]
     judged = sorted(system_fits, key=lambda fit: _order(fit, by_cost=comparable))
     fitting = [fit for fit in judged if fit.verdict is Fit.FITS]
     surely = [fit for fit in fitting if fit.grade is Grade.MEASURED]
@@ -164,17 +172,26 @@ def _more_servers(analysis: Analysis, asked: LoadAsked, workload: WorkloadSummar
     """Replicas by a fleet's arithmetic where apply costs were measured; besides, systems with split data."""
     by_name = {system.name: system for system in analysis.systems}
     fleets = with_replicas(analysis.replication.scaling, by_name, asked)
-    return (*fleets, *scale_out(partial(_judged, analysis), analysis.systems, asked, workload))
+    return (*fleets, *scale_out(partial(judged_system, analysis), analysis.systems, asked, workload))
 
 
 def _judged_systems(analysis: Analysis, asked: LoadAsked) -> Iterator[SystemFit]:
     """Each system by the best evidence that there is of it."""
-    system_fits = (_judged(analysis, system, asked) for system in analysis.systems)
+    system_fits = (judged_system(analysis, system, asked) for system in analysis.systems)
     return (fit for fit in system_fits if fit is not None)
 
 
-def _judged(analysis: Analysis, system: SystemSummary, asked: LoadAsked) -> SystemFit | None:
-    """None where nothing of it was measured. A disturbed system has nothing to spare that is known."""
+def objective_of(analysis: Analysis) -> float | None:
+    """The study's objective, or that of its searches where they have one, milliseconds; None where there is none."""
+    searched = {capacity.objective.response_ms_p99 for capacity in analysis.capacities}
+    return analysis.objective_ms_p99 or (searched.pop() if len(searched) == 1 else None)
+
+
+def judged_system(analysis: Analysis, system: SystemSummary, asked: LoadAsked) -> SystemFit | None:
+    """The verdict on one system; None where nothing of it was measured.
+
+    A disturbed system has nothing to spare that is known.
+    """
     fit = _by_best_evidence(analysis, system, asked)
     if fit is None or fit.verdict is not Fit.DISTURBED:
         return fit
@@ -186,13 +203,8 @@ def _by_best_evidence(analysis: Analysis, system: SystemSummary, asked: LoadAske
 
     None where nothing of it was measured.
     """
-    searched = [
-        capacity
-        for capacity in analysis.capacities
-        if (capacity.system, capacity.workload) == (system.name, asked.workload)
-    ]
+    searched, curves = _evidence(analysis, system.name, asked.workload)
     by_capacity = judge_capacities(searched, system, asked)
-    curves = [curve for curve in analysis.curves if (curve.system, curve.workload) == (system.name, asked.workload)]
     at_rates = [judge_rates(curve, system, asked) for curve in curves if curve.kind.is_at_rate]
     open_loop = [*([] if by_capacity is None else [by_capacity]), *at_rates]
     if all(fit.reason.code == STRICTER for fit in open_loop):
@@ -202,6 +214,21 @@ def _by_best_evidence(analysis: Analysis, system: SystemSummary, asked: LoadAske
     surely = [fit for fit in decided if fit.verdict is not Fit.FITS or fit.grade is Grade.MEASURED]
     in_doubt = [fit for fit in graded if fit.verdict is Fit.UNDECIDED and fit.grade is Grade.MEASURED]
     return next(iter((*surely, *in_doubt, *decided, *graded)), None)
+
+
+def verdict_limits(analysis: Analysis, system: str, workload: str) -> list[float]:
+    """What is needed where the verdict on a system at its best level may be another one for any more; rising.
+
+    From one of them to the next, itself included, the verdict is the same.
+    """
+    limits = set(evidence_limits(*_evidence(analysis, system, workload)))
+    return sorted(limit_tps for limit_tps in limits if math.isfinite(limit_tps) and limit_tps > 0)
+
+
+def _evidence(analysis: Analysis, system: str, workload: str) -> tuple[list[SystemCapacity], list[Curve]]:
+    of = (system, workload)
+    searched = [capacity for capacity in analysis.capacities if (capacity.system, capacity.workload) == of]
+    return searched, [curve for curve in analysis.curves if (curve.system, curve.workload) == of]
 
 
 def _order(system_fit: SystemFit, *, by_cost: bool) -> tuple[int, int, float, float, str]:

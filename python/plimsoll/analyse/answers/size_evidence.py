@@ -25,7 +25,8 @@ which side of the load the figures lie, and nothing of how much the next run may
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from plimsoll.analyse.answers.cost import cost_figures
@@ -381,6 +382,31 @@ def _left_limit(cell: Cell, levels_count: int) -> Finding | None:
     if most_ratio is not None and most_ratio <= LEFT_RATIO_ALLOWED:
         return None
     return make_finding("next-run-may-fall-behind", most_left_ratio=most_ratio)
+
+
+def evidence_limits(capacities: Iterable[SystemCapacity], curves: Iterable[Curve]) -> Iterator[float]:
+    """Each load beyond which a verdict may be another one where no connections are asked for, transactions per second.
+
+    From one of them to the next, itself included, every verdict is the same.
+    """
+    for system_capacity in capacities:
+        yield from _capacity_limits(system_capacity)
+    for curve in curves:
+        if curve.kind.is_at_rate:
+            yield from (cell.level.offered for cell in curve.cells)
+            continue
+        points = measured_points(curve)
+        for point in points:
+            yield from (_sure_tps(point, len(points)), point.possible_tps)
+
+
+def _capacity_limits(system_capacity: SystemCapacity) -> Iterator[float]:
+    best = system_capacity.capacity_tps
+    most_tps = None if best is None or best.bounds is None else best.bounds.high
+    known = (system_capacity.low, system_capacity.high, system_capacity.next_low, most_tps)
+    yield from (limit_tps for limit_tps in known if limit_tps is not None)
+    if (knee_tps := knee_of(_ramps(system_capacity))) is not None:
+        yield math.nextafter(knee_tps, 0.0)  # a load of a knee is too much already
 
 
 RATE_REPETITIONS_NEEDED = 3

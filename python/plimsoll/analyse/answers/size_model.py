@@ -213,6 +213,75 @@ class SystemFit(Document):
     reason: Finding
 
 
+class Alternative(Document):
+    """Another system that is good for some of the loads of a choice.
+
+    Attributes:
+        system: Which.
+        up_to_tps: The largest of these loads that it is good for, transactions per second.
+        grade: How well that is known, at worst.
+    """
+
+    system: str
+    up_to_tps: float
+    grade: Grade
+
+
+class Choice(Document):
+    """Which system to choose for the loads above those of the choice before.
+
+    Attributes:
+        system: The one to choose.
+        up_to_tps: It is good for this load and for every lower one, headroom kept free, transactions per second.
+        connections: At this level at that load; null where none is stated.
+        response_p99_ms: Response time there, milliseconds; null where it is not known.
+        response_is_lower_bound: It is that or more: some transactions had not ended.
+        evidence: What it rests on.
+        grade: How well it is known.
+        less_durable: What it may lose and another system of the study keeps; null where that is nothing.
+        alternatives: Systems as large that keep as much, the one that is good for the most first; and where the choice
+            is not measured to be good, the smallest system that is.
+    """
+
+    system: str
+    up_to_tps: float
+    connections: int | None = None
+    response_p99_ms: float | None = None
+    response_is_lower_bound: bool = False
+    evidence: SizeEvidence
+    grade: Grade
+    less_durable: str | None = None
+    alternatives: tuple[Alternative, ...] = ()
+
+
+class SizedBy(StrEnum):
+    """What makes one system smaller than another."""
+
+    PRICE = "price"
+    CORES = "cores"
+    NOTHING = "nothing"  # neither is known of all systems that are good for some load
+
+
+class WorkloadChoices(Document):
+    """Which system to choose for which load of a workload.
+
+    Attributes:
+        workload: Which.
+        response_p99_ms: 99 % of transactions may take at most so long, milliseconds; null for no objective.
+        headroom: Share of the throughput that stays free, 0..1.
+        sized_by: What makes one system smaller than another.
+        choices: The smallest loads first; empty where no system is known to be good for any load.
+        is_gap_above: Above the last choice a system is good for some loads, but not for every load below these.
+    """
+
+    workload: str
+    response_p99_ms: float | None = None
+    headroom: float
+    sized_by: SizedBy
+    choices: tuple[Choice, ...] = ()
+    is_gap_above: bool = False
+
+
 class ScaleOut(Document):
     """How many systems of one kind would sustain the load together, under the stated assumption.
 
