@@ -22,7 +22,15 @@ from plimsoll.guide.drawing import alt, at_x
 from plimsoll.guide.marks import Chart, Row, Style, axis_y, chart_of, finish, shorten
 from plimsoll.guide.sources import Links, cell_sources, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change
-from plimsoll.guide.words import FindingContext, clean, difference_verdict, effect_words, grouped, other_factor_words
+from plimsoll.guide.words import (
+    FindingContext,
+    clean,
+    difference_verdict,
+    effect_words,
+    grouped,
+    other_factor_words,
+    response_verdict,
+)
 from plimsoll.prose.phrases import factor_words, plain_percent
 from plimsoll.prose.ratios import effect, higher, ratio_interval, verdict_word
 from plimsoll.units import format_rate
@@ -218,11 +226,13 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
         return None
     with_level = any(difference.level is not None for difference in differences)
     with_others = any(difference.other_factors or difference.one_sided_factors for difference in differences)
+    statistics = _response_statistics(differences)
     columns = [_words("compared"), _words("workload")]
     columns += [Column(heading="connections")] if with_level else []
     columns += [
         Column(heading="throughput"),
         _words("verdict"),
+        *_response_columns(statistics),
         Column(heading="minimum detectable effect (80 % power)"),
     ]
     columns += [_words("what else differs")] if with_others else []
@@ -231,16 +241,17 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
         _difference_row(
             difference,
             curves.get((difference.system, difference.workload)),
+            statistics,
             with_level=with_level,
             with_others=with_others,
         )
         for difference in differences
     )
-    return Table(caption=caption, columns=tuple(columns), rows=rows)
+    return Table(caption=caption, columns=tuple(columns), rows=rows, notes=_response_notes(statistics))
 
 
 def _difference_row(
-    difference: Difference, curve: Curve | None, *, with_level: bool, with_others: bool
+    difference: Difference, curve: Curve | None, statistics: tuple[str, ...], *, with_level: bool, with_others: bool
 ) -> tuple[Entry, ...]:
     change = show_change(difference.ratio)
     cell = None if curve is None else curve.peak_cell if difference.level is None else curve.cell_at(difference.level)
@@ -252,9 +263,46 @@ def _difference_row(
         *level,
         Entry(change.value, change.bounds, sources=cell_sources(cell)),
         Entry(difference_verdict(difference)),
+        *_response_entries(difference, statistics, cell_sources(cell)),
         Entry(effect_words(difference)),
         *others,
     )
+
+
+def _response_statistics(differences: Sequence[Difference]) -> tuple[str, ...]:
+    """By which statistics response times are compared; none where they are not known."""
+    responses = (difference.response for difference in differences)
+    return tuple(dict.fromkeys(response.statistic for response in responses if response is not None))
+
+
+def _response_notes(statistics: tuple[str, ...]) -> tuple[str, ...]:
+    note = (
+        "Response times are compared where both systems were read at one level: the geometric means of the repetitions'"
+        " own figures, as plimsoll compare has them. The system whose response times are shorter is faster."
+    )
+    return (note,) if statistics else ()
+
+
+def _response_columns(statistics: tuple[str, ...]) -> tuple[Column, ...]:
+    """Response times with a verdict of their own; no columns where none are known."""
+    if not statistics:
+        return ()
+    which = f"{statistics[0]} " if len(statistics) == 1 else ""
+    return Column(heading=f"{which}response time"), _words("response verdict")
+
+
+def _response_entries(
+    difference: Difference, statistics: tuple[str, ...], sources: tuple[str, ...]
+) -> tuple[Entry, ...]:
+    """What `_response_columns` have for two systems; each names its statistic where the table has several."""
+    if not statistics:
+        return ()
+    response = difference.response
+    if response is None:
+        return Entry(NOT_KNOWN), Entry(NOT_KNOWN)
+    change = show_change(response.ratio)
+    which = f"{response.statistic} " if len(statistics) > 1 else ""
+    return Entry(f"{which}{change.value}", change.bounds, sources=sources), Entry(response_verdict(difference))
 
 
 def _words(heading: str) -> Column:
@@ -290,9 +338,10 @@ def duet_table(analysis: Analysis) -> Table | None:
     """A row for each two systems and level that took turns; None without any."""
     peaks = {_pair(difference): difference for difference in analysis.differences if difference.level is None}
     differences = duet_differences(analysis)
+    statistics = _response_statistics(differences)
     of_systems = [peaks.get(_pair(difference), difference) for difference in differences]
     rows = tuple(
-        _row(difference, difference.duet, other_factor_words(of), _all_trials(difference, difference.duet, analysis))
+        _duet_row(difference, difference.duet, other_factor_words(of), statistics, analysis)
         for difference, of in zip(differences, of_systems, strict=True)
         if difference.duet is not None
     )
@@ -304,16 +353,16 @@ def duet_table(analysis: Analysis) -> Table | None:
         Column(heading="connections"),
         Column(heading="throughput"),
         _words("verdict"),
+        *_response_columns(statistics),
         Column(heading="minimum detectable effect (80 % power)"),
         _words(_OTHERS),
-        Column(heading="p99 response time"),
         Column(heading="each round"),
         _words("interval from variation"),
     )
     levels = list(dict.fromkeys(difference.level.label() for difference in differences if difference.level is not None))
     is_one_level = len(levels) == 1
     caption = f"Systems that took turns at {levels[0]}" if is_one_level else "Systems that took turns"
-    table = Table(caption=caption, columns=columns, rows=rows, notes=CANNOT_SEE)
+    table = Table(caption=caption, columns=columns, rows=rows, notes=(*_response_notes(statistics), *CANNOT_SEE))
     redundant = {
         _OTHERS: not any(of_system.other_factors or of_system.one_sided_factors for of_system in of_systems),
         "workload": len(analysis.workloads) == 1,
@@ -328,9 +377,10 @@ def _pair(difference: Difference) -> tuple[str, str, str]:
     return difference.workload, difference.base, difference.system
 
 
-def _row(difference: Difference, duet: Duet, others: str, trials: tuple[str, ...]) -> tuple[Entry, ...]:
-    change = show_change(difference.ratio)
-    p99 = None if duet.response_p99_ratio is None else show_change(duet.response_p99_ratio)
+def _duet_row(
+    difference: Difference, duet: Duet, others: str, statistics: tuple[str, ...], analysis: Analysis
+) -> tuple[Entry, ...]:
+    change, trials = show_change(difference.ratio), _all_trials(difference, duet, analysis)
     ratios = [duet_round.ratio for duet_round in duet.rounds]
     rounds = " to ".join(dict.fromkeys(f"{_percent(edge):+.1f}" for edge in (min(ratios), max(ratios))))
     basis = [_BASIS[duet.basis]]
@@ -342,9 +392,9 @@ def _row(difference: Difference, duet: Duet, others: str, trials: tuple[str, ...
         Entry(NOT_KNOWN if difference.level is None else difference.level.figure()),
         Entry(change.value, change.bounds, sources=trials),
         Entry(difference_verdict(difference)),
+        *_response_entries(difference, statistics, trials),
         Entry(effect_words(difference)),
         Entry(others or NOT_KNOWN),
-        Entry(NOT_KNOWN) if p99 is None else Entry(p99.value, p99.bounds, sources=trials),
         Entry(
             f"{rounds} %", f"{counted(len(duet.rounds), 'round')} of {duet.pair_count:,} pairs of turns", sources=trials
         ),
