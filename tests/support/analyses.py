@@ -20,7 +20,7 @@ from plimsoll.analyse.model import (
 )
 from plimsoll.analyse.study.cell_model import Bounds, Cell, CpuShares, Durations, ErrorTotal, Estimate, SpreadKind
 from plimsoll.analyse.study.curve_model import Curve, Peak, PoolAdvice, PoolReason
-from plimsoll.analyse.study.ratio_model import RatioVerdict
+from plimsoll.analyse.study.ratio_model import RatioVerdict, ResponseRatio
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts, InstanceFacts, StorageFacts
 from plimsoll.record.level import Level, LevelKind
 from plimsoll.record.model import Price
@@ -265,6 +265,7 @@ def measured_differences() -> tuple[Difference, ...]:
             ratio=estimate(1.375, 0.04),
             smallest_effect=1.045,
             verdict=RatioVerdict.FASTER,
+            response=ResponseRatio(statistic="p99", ratio=estimate(0.728, 0.05), verdict=RatioVerdict.FASTER),
         ),
         Difference(
             workload="read-write",

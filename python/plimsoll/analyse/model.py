@@ -21,7 +21,7 @@ from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.findings.missing import MissingTrial
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity, WorkloadCost
 from plimsoll.analyse.study.curve_model import CheckedClaim, Curve, Duet, Effects
-from plimsoll.analyse.study.ratio_model import SystemRatio
+from plimsoll.analyse.study.ratio_model import ResponseRatio, SystemRatio
 from plimsoll.analyse.study.workloads import LearnedFrom
 from plimsoll.analyse.trial.tpcc_clauses import Deviation
 from plimsoll.analyse.trial.trial_model import DataSummary, LongTrial, MeasuredTrial, TrialOutage
@@ -138,6 +138,8 @@ class Difference(SystemRatio):
         one_sided_factors: For peaks: every factor that is known of one of them only; null for the other's value.
         duet: The pairs of turns that it rests on; null where the systems did not take turns.
         blocks: The blocks of environments that it rests on; null where both systems are in the same environment.
+        response: How response times compare where both systems were read at one level; null where they were not, and
+            where no statistic of them is known of every repetition.
     """
 
     level: Level | None = None
@@ -147,17 +149,24 @@ class Difference(SystemRatio):
     one_sided_factors: tuple[tuple[str, str | None, str | None], ...] = ()
     duet: Duet | None = None
     blocks: EnvironmentBlocks | None = None
+    response: ResponseRatio | None = None
 
     @property
     def inverted(self) -> Self:
-        """The base over the system, with the levels and factors of both."""
+        """The base over the system, with the levels, factors and response times of both."""
         update = {
+            "response": self.response and self.response.inverted,
             "base_level": self.system_level,
             "system_level": self.base_level,
             "other_factors": tuple((name, value, of_base) for name, of_base, value in self.other_factors),
             "one_sided_factors": tuple((name, value, of_base) for name, of_base, value in self.one_sided_factors),
         }
         return super().inverted.model_copy(update=update)
+
+    @property
+    def withheld(self) -> Self:
+        """Without verdicts and intervals, those of response times included."""
+        return super().withheld.model_copy(update={"response": self.response and self.response.withheld})
 
 
 class VariableReason(StrEnum):

@@ -17,6 +17,7 @@ from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.study.points import best_within
 from plimsoll.guide.drawing import alt, at_x
 from plimsoll.guide.marks import (
+    LINE_PX,
     Chart,
     Palette,
     Row,
@@ -26,16 +27,18 @@ from plimsoll.guide.marks import (
     chart_of,
     end_labels,
     finish,
+    in_lines,
     labels_fit,
     last_rates,
     lines_and_points,
+    lines_of,
     logarithmic_ticks,
     lower_bound_signs,
+    name_lines,
     names,
     objective_line,
     rate_words,
     repetition_points,
-    shorten,
 )
 from plimsoll.guide.sources import Links, capacity_sources, href, recordings_line
 from plimsoll.guide.tables import per_unit, show_share, show_statistic
@@ -154,8 +157,9 @@ def throughput_chart(analysis: Analysis, workload: WorkloadSummary, kind: LevelK
     layers = [*_diagonal(rows, x, top, style)] if kind.is_at_rate else []
     layers += [band, *repetition_points(charted.repetitions, x, y, marks)]
     layers += lines_and_points(base, x, y, marks, charted.tooltip)
-    if style.labelled and labels_fit(len(marks.names), style.height_px):
-        layers += end_labels(last_rates(rows, marks.names), marks.colour, top=top, height_px=style.height_px)
+    labels = name_lines(marks.names)
+    if style.labelled and labels_fit(labels, style.height_px):
+        layers += end_labels(last_rates(rows, marks.names), labels, marks.colour, top=top, height_px=style.height_px)
     return finish(alt.layer(*layers), style)
 
 
@@ -183,7 +187,7 @@ def response_charts(
     for statistic in (name for name in titles if name in known):
         shown = [row for row in rows if row["statistic"] == statistic]
         base = chart_of(shown)
-        x = charted.levels_axis(rows) if kind.is_at_rate else _throughput_axis(rows, charted.unit)
+        x = charted.levels_axis(rows) if kind.is_at_rate else _throughput_axis([*rows, *each], charted.unit)
         scale = alt.Scale(type="log", domain=[min(times) * 0.8, max(times) * 1.25], nice=False)
         ticks = logarithmic_ticks(min(times), max(times))
         y = axis_y("response:Q", titles[statistic], scale, values=ticks)
@@ -277,7 +281,12 @@ def cpu_part_names(curves: Sequence[Curve]) -> dict[str, int]:
     return {name: index for index, name in enumerate(order) if name in parts}
 
 
-_ROW_PX = 36
+_ROW_PX, _BAR_PX, _NAME_PX = 36, 9, 16
+"""Height of a row with a name of one line, from its lower end to the middle of the bar, and from there to the name."""
+
+_CLIPPED_ROOM = 1.25
+"""So far beyond the longest bar the axis goes on where an interval goes on beyond it."""
+
 _NAME_CHARACTERS_MIN = 15
 _FIRST_PX, _CHARACTER_PX = 320, 7
 """The narrowest that the chart becomes beside the answer; a character at most."""
@@ -364,17 +373,17 @@ def _capacity(system_capacity: SystemCapacity, unit: str, links: Links) -> Row:
 
 
 def _row(system: str, tps: float | None, bounds: Bounds | None, unit: str) -> Row:
-    """A bar with its figure; an interval across the page would pass for knowledge, so that one is said in words."""
+    """A bar with its figure; of an interval that would press the bars together it says so in words."""
     interval = ""
     if bounds is not None:
         low, high = (format_number(per_unit(edge, unit)) for edge in (bounds.low, bounds.high))
         interval = f" ({VAGUE_SHORT if bounds.is_vague else f'{low} to {high}'})"
-    known = None if bounds is None or bounds.is_vague else bounds
     return {
         "system": clean(system),
         "rate": _scaled(tps, unit),
-        "low": None if known is None else per_unit(known.low, unit),
-        "high": None if known is None else per_unit(known.high, unit),
+        "low": None if bounds is None else per_unit(bounds.low, unit),
+        "high": None if bounds is None else per_unit(bounds.high, unit),
+        "is_vague": bounds is not None and bounds.is_vague,
         "from": None,
         "to": None,
         "figure": "" if tps is None else f"{format_number(per_unit(tps, unit))}{interval}",
@@ -386,32 +395,53 @@ def _scaled(tps: float | None, unit: str) -> float | None:
 
 
 def _bars(rows: list[Row], systems: list[str], title: str, style: Style) -> Chart | None:
-    """None where nothing is known of any system."""
-    top = max((row[name] for row in rows for name in ("rate", "high", "to") if row[name] is not None), default=0.0)
-    if top <= 0 or all(row["rate"] is None for row in rows):
+    """None where nothing is known of any system. An interval that goes on beyond the axis ends in an arrow."""
+    edges = [row[name] for row in rows for name in ("rate", "to") if row[name] is not None]
+    edges += [row["high"] for row in rows if row["high"] is not None and not row["is_vague"]]
+    if max(edges, default=0.0) <= 0 or all(row["rate"] is None for row in rows):
         return None
-    room = _room_characters(rows)
-    labelled = [{**row, "label": shorten(row["system"], room)} for row in rows]
-    palette, base, y = style.palette, chart_of(labelled), _rows_axis()
+    top = max(edges) * (_CLIPPED_ROOM if any((row["high"] or 0.0) > max(edges) for row in rows) else 1.03)
+    labels = name_lines(systems, _room_characters(rows))
+    shown = [
+        {
+            **row,
+            **lines_of(labels[row["system"]]),
+            "end": row["high"] and min(row["high"], top),
+            "is_beyond": (row["high"] or 0.0) > top,
+        }
+        for row in rows
+    ]
+    height_px = _ROW_PX + LINE_PX * max(row["more_lines"] for row in shown)
+    palette, base, y, below_px = style.palette, chart_of(shown), _rows_axis(), height_px // 2 - _BAR_PX
     axis = alt.Axis(title=title, tickCount=4, format=",~r", labelFlush=False)
-    x = alt.X("rate:Q", scale=alt.Scale(domain=[0, top * 1.03], nice=False), axis=axis)
+    x = alt.X("rate:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=axis)
     colour = Series(systems, style).colour
     tooltip = [alt.Tooltip("system:N", title="system"), alt.Tooltip("shown:N", title="throughput"), recordings_line()]
-    bar = base.mark_bar(size=9, yOffset=9, opacity=0.85).encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())
-    limits = base.mark_bar(size=17, yOffset=9, opacity=0.28).encode(
+    bar = base.mark_bar(size=9, yOffset=below_px, opacity=0.85)
+    bar = bar.encode(x=x, y=y, color=colour, tooltip=tooltip, href=href())
+    limits = base.mark_bar(size=17, yOffset=below_px, opacity=0.28).encode(
         x=alt.X("from:Q"), x2=alt.X2("to:Q"), y=y, color=colour
     )
-    rule = base.mark_rule(strokeWidth=2, yOffset=9, y2Offset=9, color=palette.ink).encode(
-        x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y
-    )
-    ends = [
-        base.mark_tick(size=11, thickness=2, yOffset=9, color=palette.ink).encode(x=alt.X(f"{edge}:Q"), y=y)
-        for edge in ("low", "high")
-    ]
     layers = [bar.transform_filter("isValid(datum.rate)"), limits.transform_filter("isValid(datum.from)")]
-    layers += [end.transform_filter("isValid(datum.low)") for end in (rule, *ends)]
-    chart = alt.layer(*layers, *_row_words(base, palette))
-    return finish(chart, style).properties(height=len(rows) * _ROW_PX)
+    layers += [*_whiskers(base, y, below_px, palette), *_row_words(base, below_px, palette)]
+    return finish(alt.layer(*layers), style).properties(height=len(rows) * height_px)
+
+
+def _whiskers(base: alt.Chart, y: alt.Y, below_px: int, palette: Palette) -> list[alt.Chart]:
+    """The interval of each bar with its two ends, the upper one an arrow where it lies beyond the axis."""
+    known = base.transform_filter("isValid(datum.low)")
+    rule = known.mark_rule(strokeWidth=2, yOffset=below_px, y2Offset=below_px, color=palette.ink)
+    tick: dict[str, Any] = {"size": 11, "thickness": 2, "yOffset": below_px, "color": palette.ink}
+    inside = known.transform_filter("!datum.is_beyond").mark_tick(**tick)
+    arrow = known.transform_filter("datum.is_beyond").mark_text(
+        text="▶", align="right", baseline="middle", fontSize=11, yOffset=below_px, color=palette.ink
+    )
+    return [
+        rule.encode(x=alt.X("low:Q"), x2=alt.X2("end:Q"), y=y),
+        known.mark_tick(**tick).encode(x=alt.X("low:Q"), y=y),
+        inside.encode(x=alt.X("high:Q"), y=y),
+        arrow.encode(x=alt.X("end:Q"), y=y),
+    ]
 
 
 def _room_characters(rows: list[Row]) -> int:
@@ -423,10 +453,10 @@ def _rows_axis() -> alt.Y:
     return alt.Y("place:N", sort=None, axis=None, scale=alt.Scale(paddingInner=0.0, paddingOuter=0.0))
 
 
-def _row_words(base: alt.Chart, palette: Palette) -> list[alt.Chart]:
+def _row_words(base: alt.Chart, below_px: int, palette: Palette) -> list[alt.Chart]:
     """Above each bar the name of its system, and at the right its figure."""
-    left = base.mark_text(align="left", dy=-7, fontSize=12, color=palette.ink)
-    right = base.mark_text(align="right", dy=-7, fontSize=12, color=palette.quiet)
+    left = base.mark_text(align="left", fontSize=12, color=palette.ink, **in_lines(below_px - _NAME_PX))
+    right = base.mark_text(align="right", dy=below_px - _NAME_PX, fontSize=12, color=palette.quiet)
     return [
         left.encode(x=at_x(0), y=_rows_axis(), text=alt.Text("label:N")),
         right.encode(x=at_x("width"), y=_rows_axis(), text=alt.Text("figure:N")),

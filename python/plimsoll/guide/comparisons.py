@@ -19,11 +19,34 @@ from plimsoll.analyse.study.comparison import MOST_FURTHER_REPETITIONS
 from plimsoll.analyse.study.curve_model import Curve, Duet, DuetBasis, DuetRound
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt, at_x
-from plimsoll.guide.marks import Chart, Row, Style, axis_y, chart_of, finish, shorten
+from plimsoll.guide.marks import (
+    LINE_PX,
+    Chart,
+    Row,
+    Series,
+    Style,
+    axis_y,
+    chart_of,
+    clip_signs,
+    clipped,
+    finish,
+    name_lines,
+    names,
+    ratio_axis,
+    ratio_domain,
+)
 from plimsoll.guide.sources import Links, cell_sources, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change
-from plimsoll.guide.words import FindingContext, clean, difference_verdict, effect_words, grouped, other_factor_words
-from plimsoll.prose.phrases import factor_words, plain_percent
+from plimsoll.guide.words import (
+    FindingContext,
+    clean,
+    difference_verdict,
+    effect_words,
+    grouped,
+    other_factor_words,
+    response_verdict,
+)
+from plimsoll.prose.phrases import VAGUE_SHORT, factor_words, plain_percent
 from plimsoll.prose.ratios import effect, higher, ratio_interval, verdict_word
 from plimsoll.units import format_rate
 from plimsoll.wording import counted
@@ -218,11 +241,13 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
         return None
     with_level = any(difference.level is not None for difference in differences)
     with_others = any(difference.other_factors or difference.one_sided_factors for difference in differences)
+    statistics = _response_statistics(differences)
     columns = [_words("compared"), _words("workload")]
     columns += [Column(heading="connections")] if with_level else []
     columns += [
         Column(heading="throughput"),
         _words("verdict"),
+        *_response_columns(statistics),
         Column(heading="minimum detectable effect (80 % power)"),
     ]
     columns += [_words("what else differs")] if with_others else []
@@ -231,16 +256,17 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
         _difference_row(
             difference,
             curves.get((difference.system, difference.workload)),
+            statistics,
             with_level=with_level,
             with_others=with_others,
         )
         for difference in differences
     )
-    return Table(caption=caption, columns=tuple(columns), rows=rows)
+    return Table(caption=caption, columns=tuple(columns), rows=rows, notes=_response_notes(statistics))
 
 
 def _difference_row(
-    difference: Difference, curve: Curve | None, *, with_level: bool, with_others: bool
+    difference: Difference, curve: Curve | None, statistics: tuple[str, ...], *, with_level: bool, with_others: bool
 ) -> tuple[Entry, ...]:
     change = show_change(difference.ratio)
     cell = None if curve is None else curve.peak_cell if difference.level is None else curve.cell_at(difference.level)
@@ -252,9 +278,46 @@ def _difference_row(
         *level,
         replace(change, sources=cell_sources(cell)),
         Entry(difference_verdict(difference)),
+        *_response_entries(difference, statistics, cell_sources(cell)),
         Entry(effect_words(difference)),
         *others,
     )
+
+
+def _response_statistics(differences: Sequence[Difference]) -> tuple[str, ...]:
+    """By which statistics response times are compared; none where they are not known."""
+    responses = (difference.response for difference in differences)
+    return tuple(dict.fromkeys(response.statistic for response in responses if response is not None))
+
+
+def _response_notes(statistics: tuple[str, ...]) -> tuple[str, ...]:
+    note = (
+        "Response times are compared where both systems were read at one level: the geometric means of the repetitions'"
+        " own figures, as plimsoll compare has them. The system whose response times are shorter is faster."
+    )
+    return (note,) if statistics else ()
+
+
+def _response_columns(statistics: tuple[str, ...]) -> tuple[Column, ...]:
+    """Response times with a verdict of their own; no columns where none are known."""
+    if not statistics:
+        return ()
+    which = f"{statistics[0]} " if len(statistics) == 1 else ""
+    return Column(heading=f"{which}response time"), _words("response verdict")
+
+
+def _response_entries(
+    difference: Difference, statistics: tuple[str, ...], sources: tuple[str, ...]
+) -> tuple[Entry, ...]:
+    """What `_response_columns` have for two systems; each names its statistic where the table has several."""
+    if not statistics:
+        return ()
+    response = difference.response
+    if response is None:
+        return Entry(NOT_KNOWN), Entry(NOT_KNOWN)
+    change = show_change(response.ratio)
+    which = f"{response.statistic} " if len(statistics) > 1 else ""
+    return replace(change, text=f"{which}{change.text}", sources=sources), Entry(response_verdict(difference))
 
 
 def _words(heading: str) -> Column:
@@ -290,9 +353,10 @@ def duet_table(analysis: Analysis) -> Table | None:
     """A row for each two systems and level that took turns; None without any."""
     peaks = {_pair(difference): difference for difference in analysis.differences if difference.level is None}
     differences = duet_differences(analysis)
+    statistics = _response_statistics(differences)
     of_systems = [peaks.get(_pair(difference), difference) for difference in differences]
     rows = tuple(
-        _row(difference, difference.duet, other_factor_words(of), _all_trials(difference, difference.duet, analysis))
+        _duet_row(difference, difference.duet, other_factor_words(of), statistics, analysis)
         for difference, of in zip(differences, of_systems, strict=True)
         if difference.duet is not None
     )
@@ -304,16 +368,16 @@ def duet_table(analysis: Analysis) -> Table | None:
         Column(heading="connections"),
         Column(heading="throughput"),
         _words("verdict"),
+        *_response_columns(statistics),
         Column(heading="minimum detectable effect (80 % power)"),
         _words(_OTHERS),
-        Column(heading="p99 response time"),
         Column(heading="each round"),
         _words("interval from variation"),
     )
     levels = list(dict.fromkeys(difference.level.label() for difference in differences if difference.level is not None))
     is_one_level = len(levels) == 1
     caption = f"Systems that took turns at {levels[0]}" if is_one_level else "Systems that took turns"
-    table = Table(caption=caption, columns=columns, rows=rows, notes=CANNOT_SEE)
+    table = Table(caption=caption, columns=columns, rows=rows, notes=(*_response_notes(statistics), *CANNOT_SEE))
     redundant = {
         _OTHERS: not any(of_system.other_factors or of_system.one_sided_factors for of_system in of_systems),
         "workload": len(analysis.workloads) == 1,
@@ -328,9 +392,10 @@ def _pair(difference: Difference) -> tuple[str, str, str]:
     return difference.workload, difference.base, difference.system
 
 
-def _row(difference: Difference, duet: Duet, others: str, trials: tuple[str, ...]) -> tuple[Entry, ...]:
-    change = show_change(difference.ratio)
-    p99 = None if duet.response_p99_ratio is None else show_change(duet.response_p99_ratio)
+def _duet_row(
+    difference: Difference, duet: Duet, others: str, statistics: tuple[str, ...], analysis: Analysis
+) -> tuple[Entry, ...]:
+    change, trials = show_change(difference.ratio), _all_trials(difference, duet, analysis)
     ratios = [duet_round.ratio for duet_round in duet.rounds]
     rounds = " to ".join(dict.fromkeys(f"{_percent(edge):+.1f}" for edge in (min(ratios), max(ratios))))
     basis = [_BASIS[duet.basis]]
@@ -342,9 +407,9 @@ def _row(difference: Difference, duet: Duet, others: str, trials: tuple[str, ...
         Entry(NOT_KNOWN if difference.level is None else difference.level.figure()),
         replace(change, sources=trials),
         Entry(difference_verdict(difference)),
+        *_response_entries(difference, statistics, trials),
         Entry(effect_words(difference)),
         Entry(others or NOT_KNOWN),
-        Entry(NOT_KNOWN) if p99 is None else replace(p99, sources=trials),
         Entry(
             f"{rounds} %", f"{counted(len(duet.rounds), 'round')} of {duet.pair_count:,} pairs of turns", sources=trials
         ),
@@ -380,14 +445,17 @@ def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, style: S
     numbers = [duet_round.repetition + 1 for duet_round in duet.rounds]
     scale = alt.Scale(domain=[min(numbers) - 0.5, max(numbers) + 0.5], nice=False)
     x = alt.X("place:Q", scale=scale, axis=alt.Axis(title="Round", values=numbers, format="d", ticks=False, grid=False))
-    y = axis_y("change:Q", "Difference of throughput in each pair of turns, %", alt.Scale(zero=True), format="+,~r")
+    domain = ratio_domain([{**row, "low": None, "high": None} for row in (*pairs, *means)], 1 + difference.equal_within)
+    y_scale = alt.Scale(type="log", domain=list(domain), nice=False, clamp=True)
+    title = "Difference of throughput in each pair of turns"
+    y = axis_y("ratio:Q", title, y_scale, **ratio_axis(domain, is_wide=False))
     tooltip = [alt.Tooltip("round:Q", title="round"), alt.Tooltip("shown:N", title="difference"), recordings_line()]
     points = chart_of(pairs).mark_point(filled=True, size=16, opacity=0.55, color=style.palette.quiet)
     bars = chart_of(means).mark_rule(strokeWidth=3, color=style.palette.ink)
-    zero = chart_of([{"change": 0.0}]).mark_rule(strokeDash=[3, 3], color=style.palette.quiet).encode(y=y)
+    equal = chart_of([{"ratio": 1.0}]).mark_rule(strokeDash=[3, 3], color=style.palette.quiet).encode(y=y)
     shown = {"y": y, "tooltip": tooltip, "href": href()}
     layers = (points.encode(x=x, **shown), bars.encode(x=x, x2=alt.X2("to:Q"), **shown))
-    return finish(alt.layer(zero, *layers), style)
+    return finish(alt.layer(equal, *layers), style)
 
 
 def _round_trials(difference: Difference, repetition: int, analysis: Analysis) -> list[str]:
@@ -418,8 +486,7 @@ def _mean(duet_round: DuetRound) -> Row:
 
 
 def _change(ratio: float, number: int) -> Row:
-    change = _percent(ratio)
-    return {"round": number, "change": change, "shown": f"{change:+.1f} %"}
+    return {"round": number, "ratio": ratio, "shown": f"{_percent(ratio):+.1f} %"}
 
 
 def _percent(ratio: float) -> float:
@@ -432,11 +499,7 @@ COMPARED_MAX = 24
 _ROW_PX = 26
 _CHARACTER_PX, _GAP_PX = 6.9, 10
 _LABEL_CHARACTERS, _NARROW_LABEL_CHARACTERS = 40, 18
-_TICKS = (0.4, 0.5, 0.67, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 2.5)
-_FEW_TICKS = (0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0)
-_WIDEST = 3.0
 _PLACE_DIGITS = 3
-_COLOURS = {"faster": 2, "slower": 1, "equal": 0, "not resolved": 6, "not testable": 6, "disturbed": 6}
 _SHAPES = {
     "faster": "triangle-right",
     "slower": "triangle-left",
@@ -445,6 +508,7 @@ _SHAPES = {
     "not testable": "cross",
     "disturbed": "cross",
 }
+"""Shapes say the verdict, since colours say the system."""
 
 
 _Group = tuple[str, list[tuple[str, Difference]]]
@@ -456,13 +520,17 @@ class _Frame:
     """What all charts of a workload share.
 
     Attributes:
+        systems: All of the study, which have their colours everywhere.
+        domain: The ends of the axis.
+        row_px: Height of a row.
         label_px: Width of the column of names, at the left.
         figure_px: Width of the column of figures, at the right.
         last: Place of the last row, below which the axis has its title.
     """
 
-    low: float
-    high: float
+    systems: list[str]
+    domain: tuple[float, float]
+    row_px: int
     equal_ratio: float
     label_px: int
     figure_px: int
@@ -486,7 +554,8 @@ def comparison_charts(analysis: Analysis, workload: WorkloadSummary, style: Styl
     if not differences:
         return
     links, unit = Links(analysis), workload.rate_unit
-    longest = _LABEL_CHARACTERS if style.labelled else _NARROW_LABEL_CHARACTERS
+    systems = names(analysis)
+    labels = name_lines(systems, _LABEL_CHARACTERS if style.labelled else _NARROW_LABEL_CHARACTERS)
     groups = (
         _by_pair(differences, unit)
         if any(difference.level is not None for difference in differences)
@@ -498,7 +567,7 @@ def comparison_charts(analysis: Analysis, workload: WorkloadSummary, style: Styl
             clean(title),
             [
                 {
-                    "row": f"{next(places):03d}{shorten(clean(label), longest)}",
+                    "row": f"{next(places):03d}" + "\n".join(labels.get(clean(label), [clean(label)])),
                     **_compared(difference, unit),
                     **links.of(_trials(difference, analysis, links)),
                 }
@@ -507,7 +576,7 @@ def comparison_charts(analysis: Analysis, workload: WorkloadSummary, style: Styl
         )
         for title, compared in groups
     ]
-    frame = _frame([row for _, rows in charts for row in rows], differences[0].equal_within, style)
+    frame = _frame([row for _, rows in charts for row in rows], systems, differences[0].equal_within, style)
     yield from ((title, _chart(rows, frame, style)) for title, rows in charts)
 
 
@@ -533,15 +602,15 @@ def _by_base(differences: Sequence[Difference]) -> list[_Group]:
     ]
 
 
-def _frame(rows: Sequence[Row], equal_ratio: float, style: Style) -> _Frame:
-    edges = [edge for row in rows for edge in (row["low"] or row["ratio"], row["high"] or row["ratio"])]
+def _frame(rows: Sequence[Row], systems: list[str], equal_ratio: float, style: Style) -> _Frame:
     figure = "change" if style.labelled else "ratio_shown"
-    label_length = max(len(row["row"]) for row in rows) - _PLACE_DIGITS
+    lines = [row["row"][_PLACE_DIGITS:].split("\n") for row in rows]
     return _Frame(
-        low=max(min(*edges, 1 - 2 * equal_ratio) * 0.97, 1 / _WIDEST),
-        high=min(max(*edges, 1 + 2 * equal_ratio) * 1.03, _WIDEST),
+        systems=systems,
+        domain=ratio_domain(rows, 1 + 2 * equal_ratio),
+        row_px=_ROW_PX + LINE_PX * (max(map(len, lines)) - 1),
         equal_ratio=equal_ratio,
-        label_px=round(_CHARACTER_PX * label_length) + _GAP_PX,
+        label_px=round(_CHARACTER_PX * max(len(line) for of in lines for line in of)) + _GAP_PX,
         figure_px=round(_CHARACTER_PX * max(len(row[figure]) for row in rows)) + _GAP_PX,
         figure=figure,
         last=max(row["row"] for row in rows),
@@ -550,27 +619,29 @@ def _frame(rows: Sequence[Row], equal_ratio: float, style: Style) -> _Frame:
 
 def _chart(rows: Sequence[Row], frame: _Frame, style: Style) -> Chart:
     """A band for equal enough, a line at equal; a point with its interval in each row, its figure at the right."""
-    palette, kinds, base = style.palette, list(_COLOURS), chart_of(rows)
-    scale = alt.Scale(type="log", domain=[frame.low, frame.high], nice=False, clamp=True)
+    rows = [clipped(row, frame.domain) for row in rows]
+    palette, base = style.palette, chart_of(rows)
+    scale = alt.Scale(type="log", domain=list(frame.domain), nice=False, clamp=True)
     band = chart_of([{"from": 1 - frame.equal_ratio, "to": 1 + frame.equal_ratio}])
     band = band.mark_rect(color=palette.quiet, opacity=0.13).encode(x=alt.X("from:Q", scale=scale), x2=alt.X2("to:Q"))
     line = chart_of([{"at": 1}]).mark_rule(color=palette.quiet, strokeWidth=1.2).encode(x=alt.X("at:Q", scale=scale))
-    y = _labels(rows, frame)
-    colours, shapes = [palette.series[_COLOURS[kind]] for kind in kinds], [_SHAPES[kind] for kind in kinds]
-    colour = alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=colours), legend=None)
-    shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=shapes), legend=None)
+    y, colour = _labels(rows, frame), Series(frame.systems, style).colour
+    shape_scale = alt.Scale(domain=list(_SHAPES), range=list(_SHAPES.values()))
+    shape = alt.Shape("kind:N", scale=shape_scale, legend=None)
     tooltip = [alt.Tooltip(f"{field}:N") for field in ("compared", "change", "verdict", "recordings")]
-    x = alt.X("ratio:Q", scale=scale, axis=_ratio_axis(frame, style, has_title=rows[-1]["row"] == frame.last))
+    title = "Ratio of throughputs" if rows[-1]["row"] == frame.last else None
+    axis = alt.Axis(title=title, grid=True, labelFlush=False, **ratio_axis(frame.domain, is_wide=style.labelled))
     point = base.mark_point(filled=True, size=80, opacity=1).encode(
-        x=x, y=y, color=colour, shape=shape, tooltip=tooltip, href=href()
+        x=alt.X("ratio:Q", scale=scale, axis=axis), y=y, color=colour, shape=shape, tooltip=tooltip, href=href()
     )
     interval = base.mark_rule(strokeWidth=2.4).encode(
-        x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"), y=y, color=colour
+        x=alt.X("from:Q", scale=scale), x2=alt.X2("to:Q"), y=y, color=colour
     )
     figure = base.mark_text(align="right", dx=frame.figure_px, fontSize=12, color=palette.quiet)
     figure = figure.encode(x=at_x("width"), y=y, text=alt.Text(f"{frame.figure}:N"))
-    layers = alt.layer(band, line, interval.transform_filter("isValid(datum.low)"), point, figure)
-    return finish(layers, style).properties(height=len(rows) * _ROW_PX)
+    signs = clip_signs(rows, frame.domain, y, colour)
+    layers = alt.layer(band, line, interval.transform_filter("isValid(datum.from)"), point, figure, *signs)
+    return finish(layers, style).properties(height=len(rows) * frame.row_px)
 
 
 def _labels(rows: Sequence[Row], frame: _Frame) -> alt.Y:
@@ -579,7 +650,8 @@ def _labels(rows: Sequence[Row], frame: _Frame) -> alt.Y:
         title=None,
         domain=False,
         ticks=False,
-        labelExpr=f"slice(datum.value, {_PLACE_DIGITS})",
+        labelExpr=f"split(slice(datum.value, {_PLACE_DIGITS}), '\\n')",
+        labelLineHeight=LINE_PX,
         labelLimit=frame.label_px,
         labelPadding=_GAP_PX,
         minExtent=frame.label_px,
@@ -589,25 +661,19 @@ def _labels(rows: Sequence[Row], frame: _Frame) -> alt.Y:
     return alt.Y("row:N", sort=None, scale=scale, axis=axis)
 
 
-def _ratio_axis(frame: _Frame, style: Style, *, has_title: bool) -> alt.Axis:
-    percent = "datum.value == 1 ? 'equal' : format(100 * (datum.value - 1), '+.0f') + ' %'"
-    marked = _TICKS if style.labelled else _FEW_TICKS
-    ticks = [tick for tick in marked if frame.low <= tick <= frame.high]
-    title = "Ratio of throughputs" if has_title else None
-    return alt.Axis(title=title, values=ticks, labelExpr=percent, labelFlush=False, labelOverlap="greedy", grid=True)
-
-
 def _compared(difference: Difference, unit: str) -> Row:
     change, bounds = show_change(difference.ratio), difference.ratio.bounds
+    inside = VAGUE_SHORT if bounds is not None and bounds.is_vague_ratio else change.detail
     level = "at their peaks" if difference.level is None else f"at {difference.level.label(unit)}"
     return {
+        "system": clean(difference.system),
         "compared": clean(f"{difference.system} against {difference.base}, {level}"),
         "ratio": difference.ratio.value,
         "low": None if bounds is None else bounds.low,
         "high": None if bounds is None else bounds.high,
         "kind": verdict_word(difference.verdict),
         "ratio_shown": change.text,
-        "change": change.text if change.detail is None else f"{change.text} ({change.detail})",
+        "change": change.text if inside is None else f"{change.text} ({inside})",
         "verdict": difference_verdict(difference),
     }
 

@@ -23,8 +23,9 @@ from plimsoll.guide.facts import EnvironmentPart, environment_parts, equivalence
 from plimsoll.guide.fidelity import fidelity_section
 from plimsoll.guide.headline import FirstScreen, Sentence, first_screen, glance_table, rest_findings, sentences
 from plimsoll.guide.level_tables import (
+    DERIVED,
     RATES_NOTE,
-    deviation_table,
+    deviations_section,
     instance_tables,
     notpm_tables,
     system_tables,
@@ -62,6 +63,7 @@ SECTIONS = (
     equivalence_section,
     data_section,
     fidelity_section,
+    deviations_section,
 )
 
 RECORDINGS = "recordings"
@@ -77,14 +79,14 @@ class WorkloadPart:
     Attributes:
         description: Kind and options in one line; empty when not known.
         pools: How large a connection pool should be, a sentence for each system.
-        deviations: Where a TPC-C-derived one departs from the specification; None for others.
+        caveat: That a TPC-C-derived one has no TPC-C results; empty for others.
         capacity: What was found where capacities were searched for; None for others.
     """
 
     workload: WorkloadSummary
     description: str
     pools: tuple[str, ...]
-    deviations: Table | None
+    caveat: str
     capacity: CapacityPart | None = None
 
 
@@ -255,7 +257,7 @@ def _workload(analysis: Analysis, workload: WorkloadSummary) -> WorkloadPart:
         workload=workload,
         description=workload_words(workload),
         pools=pool_sentences(curves),
-        deviations=deviation_table(workload),
+        caveat=DERIVED if workload.deviations else "",
         capacity=capacity_part(analysis, workload.name),
     )
 

@@ -12,7 +12,19 @@ from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.capacity_model import CapacityBasis, OnFront, SystemCost, WorkloadCost
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import Chart, Series, Style, axis_y, chart_of, finish, names, rate_words
+from plimsoll.guide.marks import (
+    Chart,
+    Series,
+    Style,
+    axis_y,
+    chart_of,
+    finish,
+    in_lines,
+    lines_of,
+    name_lines,
+    names,
+    rate_words,
+)
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_cost, show_rate
@@ -145,10 +157,11 @@ def _chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis: Anal
 def pareto_chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis: Analysis, style: Style) -> Chart:
     """Capacity over cost per month; a line joins the systems on the front."""
     systems = [system for system in workload_cost.systems if currency_of(system.price) == currency]
-    links = Links(analysis)
+    links, lines = Links(analysis), name_lines(names(analysis))
     rows = [
         {
             "system": clean(system.system),
+            **lines_of(lines[clean(system.system)]),
             "cost": system.price.per_month,
             "rate": per_unit(system.capacity_tps.value, unit),
             "front": system.on_front is OnFront.YES,
@@ -175,8 +188,8 @@ def pareto_chart(workload_cost: WorkloadCost, currency: str, unit: str, analysis
     points = base.mark_point(filled=True, size=80, opacity=1).encode(
         x=x, y=y, color=marks.colour, shape=marks.shape, tooltip=tooltip, href=href()
     )
-    labels = base.mark_text(align="right", dx=-8, dy=-8, fontSize=11, color=style.palette.ink).encode(
-        x=x, y=y, text=alt.Text("system:N")
+    labels = base.mark_text(align="right", dx=-8, fontSize=11, color=style.palette.ink, **in_lines(-8)).encode(
+        x=x, y=y, text=alt.Text("label:N")
     )
     layers = [
         front.transform_filter("datum.front"),

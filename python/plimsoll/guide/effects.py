@@ -6,6 +6,7 @@ how effects are found (`plimsoll.analyse`), and what tells systems apart that we
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -15,7 +16,20 @@ from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.curve_model import EffectMeasure, FactorEffect, Interaction
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt, at_x
-from plimsoll.guide.marks import Chart, Row, Style, chart_of, finish
+from plimsoll.guide.marks import (
+    LINE_PX,
+    Chart,
+    Row,
+    Style,
+    chart_of,
+    clip_signs,
+    clipped,
+    finish,
+    in_lines,
+    lines_of,
+    ratio_axis,
+    ratio_domain,
+)
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change, show_ratio
 from plimsoll.guide.words import FindingContext, effect_words
@@ -210,38 +224,41 @@ def _chart(workload: str, analysis: Analysis) -> SectionChart:
 
 def effects_chart(effects: Sequence[FactorEffect], style: Style) -> Chart:
     """A point and its interval for each effect, below its name; a line where nothing changes."""
-    rows: list[Row] = [_row(factor_effect) for factor_effect in effects]
-    base, names = chart_of(rows), [row["label"] for row in rows]
-    y = alt.Y("label:N", sort=names, axis=None, scale=alt.Scale(paddingInner=0.5, paddingOuter=0.6))
-    edges = [0.0, *(row[key] for row in rows for key in ("low", "change", "high") if row[key] is not None)]
-    room = (max(edges) - min(edges)) * 0.06 or 0.01
+    found = [_row(factor_effect) for factor_effect in effects]
+    domain = ratio_domain(found, 1 + effects[0].equal_within)
+    rows = [clipped(row, domain) for row in found]
+    base, labels = chart_of(rows), [row["label"] for row in rows]
+    y = alt.Y("label:N", sort=labels, axis=None, scale=alt.Scale(paddingInner=0.5, paddingOuter=0.6))
     x = alt.X(
-        "change:Q",
-        scale=alt.Scale(domain=[min(edges) - room, max(edges) + room], nice=False),
-        axis=alt.Axis(title="Change", format="+.0%", tickCount=5, labelFlush=False),
+        "ratio:Q",
+        scale=alt.Scale(type="log", domain=list(domain), nice=False, clamp=True),
+        axis=alt.Axis(title="Change", labelFlush=False, **ratio_axis(domain, is_wide=False)),
     )
-    colour = style.palette.series[0]
-    nothing = chart_of([{"change": 0.0}]).mark_rule(strokeWidth=1.5, color=style.palette.quiet).encode(x=x)
-    interval = base.mark_rule(strokeWidth=3, color=colour).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y)
+    ink = style.palette.ink
+    nothing = chart_of([{"ratio": 1.0}]).mark_rule(strokeWidth=1.5, color=style.palette.quiet).encode(x=x)
+    interval = base.mark_rule(strokeWidth=3, color=ink).encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"), y=y)
     tooltip = [alt.Tooltip("label:N", title="effect of"), alt.Tooltip("shown:N", title="change")]
-    point = base.mark_point(filled=True, size=80, opacity=1, color=colour).encode(x=x, y=y, tooltip=tooltip)
-    words: dict[str, Any] = {"align": "left", "dy": -14, "fontSize": 11.5, "limit": 280}
+    point = base.mark_point(filled=True, size=80, opacity=1, color=ink).encode(x=x, y=y, tooltip=tooltip)
+    words: dict[str, Any] = {"align": "left", "fontSize": 11.5, **in_lines(-14)}
     halo = base.mark_text(**words, stroke=style.palette.paper, strokeWidth=5)
-    name = base.mark_text(**words, color=style.palette.ink)
+    name = base.mark_text(**words, color=ink)
     written = [mark.encode(x=at_x(0), y=y, text=alt.Text("label:N")) for mark in (halo, name)]
-    return finish(alt.layer(nothing, *written, interval.transform_filter("isValid(datum.low)"), point), style)
+    signs = clip_signs(rows, domain, y, alt.ColorValue(ink))
+    layers = (nothing, *written, interval.transform_filter("isValid(datum.from)"), point, *signs)
+    row_px = _ROW_PX + LINE_PX * max(row["more_lines"] for row in rows)
+    return finish(alt.layer(*layers), style).properties(height=len(rows) * row_px)
+
+
+_ROW_PX, _LABEL_CHARACTERS = 50, 44
 
 
 def _row(factor_effect: FactorEffect) -> Row:
-    bounds = factor_effect.ratio.bounds
-    if bounds is not None and bounds.is_vague:
-        bounds = None  # an interval that wide would press all others together
-    shown = show_change(factor_effect.ratio)
+    bounds, shown = factor_effect.ratio.bounds, show_change(factor_effect.ratio)
     return {
-        "label": effect_label(factor_effect),
-        "change": factor_effect.ratio.value - 1,
-        "low": None if bounds is None else bounds.low - 1,
-        "high": None if bounds is None else bounds.high - 1,
+        **lines_of(textwrap.wrap(effect_label(factor_effect), _LABEL_CHARACTERS)),
+        "ratio": factor_effect.ratio.value,
+        "low": None if bounds is None else bounds.low,
+        "high": None if bounds is None else bounds.high,
         "shown": shown.text if shown.detail is None else f"{shown.text} ({shown.detail})",
     }
 

@@ -3,7 +3,7 @@
 Instances of a system have tables of their own, which show how evenly the load was spread; so have types of
 transactions, where a workload has more than one. What the TPC-C specification asks of a type stands beside what was
 measured, and a word marks what falls short of it. Of the TPC-C-derived workload there are new orders per minute, and
-where it departs. Deliberately not here: what tables are (`tables`).
+behind the results where it departs. Deliberately not here: what tables are (`tables`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.cell_model import Cell, RateFigures, TypeTotal
 from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.trial.tpcc_clauses import NOTPM_PER_WAREHOUSE_MAX, SHARES_MIN, TpccFigures, TypeDemands
+from plimsoll.guide.sections import Section
 from plimsoll.guide.sources import cell_sources
 from plimsoll.guide.tables import (
     NOT_KNOWN,
@@ -431,6 +432,8 @@ def _rows(cells: Sequence[tuple[str, Cell]], order: Sequence[str]) -> Iterator[_
 
 
 DEVIATIONS = "Deviations from the TPC-C specification"
+DERIVED = "Derived from TPC-C: no TPC-C results."
+"""Stands beside results; the section of deviations says it at length."""
 NO_RESULT = (
     "This workload is derived from TPC-C, revision 5.11. Its figures are not TPC-C results: compare them only with"
     " figures of the same workload."
@@ -476,13 +479,18 @@ def notpm_table(analysis: Analysis, system: SystemSummary, workload: WorkloadSum
     )
 
 
-def deviation_table(workload: WorkloadSummary) -> Table | None:
-    """Each clause that is departed from; None where there is none."""
-    if not workload.deviations:
+def deviations_section(analysis: Analysis) -> Section | None:
+    """Each clause that TPC-C-derived workloads depart from, behind the results; None where there is none."""
+    tables = tuple(_deviations(workload) for workload in analysis.workloads if workload.deviations)
+    if not tables:
         return None
+    return Section(anchor="deviations", title=DEVIATIONS, sentences=(), tables=tables, brief=tables, is_background=True)
+
+
+def _deviations(workload: WorkloadSummary) -> Table:
     columns = (Column(heading="clause", numeric=False), Column(heading="here", numeric=False))
     return Table(
-        caption=f"{workload.name}: {DEVIATIONS[0].lower()}{DEVIATIONS[1:]}",
+        caption=workload.name,
         columns=(*columns, Column(heading="asked for", numeric=False)),
         rows=tuple(
             (Entry(deviation.clause), Entry(deviation.chosen), Entry(deviation.asked))

@@ -119,8 +119,8 @@ def _workloads(content: Content) -> Iterator[list[str]]:
         yield [
             f"## Workload {name}",
             escape_markdown(part.description) or "What clients did is not described.",
+            escape_markdown(part.caveat),
             _list(part.pools) if part.pools else "",
-            *(_table(part.deviations, content.recorded) if part.deviations else []),
         ]
 
 

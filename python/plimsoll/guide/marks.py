@@ -7,6 +7,8 @@ a chart shows (`charts` and the sections).
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
@@ -133,9 +135,10 @@ def chart_config(style: Style) -> dict[str, Any]:
     }
 
 
-LABEL_WIDTH_PX = 190
-LABEL_LENGTH = 26
+LABEL_CHARACTERS = 26
 LABEL_STEP_PX = 17
+LINE_PX = 14
+"""Between two lines of a name."""
 
 
 class _Rows:
@@ -158,33 +161,56 @@ def chart_of(rows: Sequence[dict[str, Any]]) -> alt.Chart:
     return alt.Chart(alt.Data(values=_Rows(rows)))  # type: ignore[no-untyped-call]
 
 
-def end_labels(rates: dict[str, float], colour: alt.Color, *, top: float, height_px: int) -> list[alt.Chart]:
+def end_labels(
+    rates: dict[str, float], labels: dict[str, list[str]], colour: alt.Color, *, top: float, height_px: int
+) -> list[alt.Chart]:
     """Names at the right of a chart, each beside the last point of its line, none upon another.
 
     Args:
         rates: By system, in the unit of the axis.
+        labels: The lines of each name.
         colour: How systems are coloured.
         top: Where the axis ends; it begins at 0.
         height_px: Of the plot.
     """
-    places = spread(list(rates.values()), step=LABEL_STEP_PX * top / height_px, top=top)
+    places = spread(list(rates.values()), step=_label_step_px(labels) * top / height_px, top=top)
     values = [
-        {"system": name, "label": shorten(name), "place": place} for name, place in zip(rates, places, strict=True)
+        {"system": name, **lines_of(labels[name]), "place": place} for name, place in zip(rates, places, strict=True)
     ]
     base = chart_of(values)
     edge, end = at_x("width"), alt.X2Value("width")  # type: ignore[no-untyped-call]
     leader = base.mark_rule(xOffset=6, x2Offset=16, strokeWidth=1, opacity=0.7).encode(
         x=edge, x2=end, y=alt.Y("place:Q"), color=colour
     )
-    text = base.mark_text(align="left", baseline="middle", dx=20, fontSize=12, limit=LABEL_WIDTH_PX).encode(
+    text = base.mark_text(align="left", baseline="middle", dx=20, fontSize=12, **in_lines(half=True)).encode(
         x=edge, y=alt.Y("place:Q"), text=alt.Text("label:N"), color=colour
     )
     return [leader, text]
 
 
-def labels_fit(count: int, height_px: int) -> bool:
-    """Whether so many names find room beside a plot."""
-    return count * LABEL_STEP_PX <= height_px
+def labels_fit(labels: dict[str, list[str]], height_px: int) -> bool:
+    """Whether these names find room beside a plot."""
+    return len(labels) * _label_step_px(labels) <= height_px
+
+
+def _label_step_px(labels: dict[str, list[str]]) -> int:
+    return LABEL_STEP_PX + LINE_PX * (max(map(len, labels.values())) - 1)
+
+
+def lines_of(lines: Sequence[str]) -> Row:
+    """What a row has of a name for `in_lines`."""
+    return {"label": "\n".join(lines), "more_lines": len(lines) - 1}
+
+
+def in_lines(dy: int = 0, *, half: bool = False) -> dict[str, Any]:
+    """How a text mark shows a name in lines.
+
+    Args:
+        dy: Of the last line, or of the middle.
+        half: The lines stand around a place; else they stand above it.
+    """
+    lifted = LINE_PX / 2 if half else LINE_PX
+    return {"lineBreak": "\n", "lineHeight": LINE_PX, "dy": {"expr": f"{dy} - {lifted:g} * datum.more_lines"}}
 
 
 def spread(values: Sequence[float], *, step: float, top: float) -> list[float]:
@@ -207,16 +233,46 @@ def spread(values: Sequence[float], *, step: float, top: float) -> list[float]:
     return result
 
 
-def shorten(name: str, length: int = LABEL_LENGTH) -> str:
-    """A name for where there is little room: both its ends, since names of systems often begin alike.
+_PART = re.compile(r"(?=, (?![^(]*\)))|(?= \()")
+"""Before it a name can be parted: at commas, and before what is in brackets."""
 
-    >>> shorten("BL460c, internal SAS, battery-backed write cache")
-    'BL460c, interna…rite cache'
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Names for charts, where one is long: without what all have in common, and without an end that parts no two.
+
+    An end is left out only while no other name begins like what is left. The whole names are in tables and keys.
+
+    >>> short_names(["BL460c, internal SAS, battery-backed write cache", "BL460c, internal SAN (MSA1500), RAID 0"])
+    {'BL460c, internal SAS, battery-backed write cache': 'internal SAS', ...: 'internal SAN'}
     """
-    if len(name) <= length:
-        return name
-    tail = length * 2 // 5
-    return f"{name[: length - 1 - tail].rstrip()}…{name[-tail:].lstrip()}"
+    parts = {name: [part for part in _PART.split(name) if part] for name in names}
+    if all(len(name) <= LABEL_CHARACTERS for name in names):
+        return {name: name for name in names}
+    common = (
+        set.intersection(*({part.strip(" ,") for part in of} for of in parts.values())) if len(names) > 1 else set()
+    )
+    kept = {name: [part for part in of if part.strip(" ,") not in common] for name, of in parts.items()}
+    if len({_joined(of) for of in kept.values() if of}) < len(names):
+        kept = parts
+    return {name: _joined(_without_end(name, kept)) for name in names}
+
+
+def _without_end(name: str, parts: dict[str, list[str]]) -> list[str]:
+    left, others = parts[name], [of for other, of in parts.items() if other != name]
+    while len(_joined(left)) > LABEL_CHARACTERS and len(left) > 1:
+        if not others or any(of[: len(left) - 1] == left[:-1] for of in others):
+            break
+        left = left[:-1]
+    return left
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return "".join(parts).strip(" ,")
+
+
+def name_lines(names: Sequence[str], width: int = LABEL_CHARACTERS) -> dict[str, list[str]]:
+    """The short names of all systems, each in lines of so many characters at most: nothing is cut off."""
+    return {name: textwrap.wrap(short, width) or [short] for name, short in short_names(names).items()}
 
 
 Row = dict[str, Any]
@@ -234,6 +290,7 @@ class Series:
             series_dashes(len(names)),
         )
         self.names = names
+        self.colours = dict(zip(names, colours, strict=True))
         self.colour = alt.Color("system:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
         self.shape = alt.Shape("system:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
         self.dash = alt.StrokeDash("system:N", scale=alt.Scale(domain=names, range=dashes), legend=None)
@@ -323,6 +380,62 @@ def logarithmic_ticks(low: float, high: float) -> list[float]:
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [step * 10.0**decade for decade in decades for step in steps]
     return [tick for tick in ticks if low * 0.8 <= tick <= high * 1.25]
+
+
+RATIO_MAX = 3.0
+"""Beyond this factor a ratio is clipped where the other ratios are nearer to 1."""
+
+_RATIO_TICKS = (0.5, 0.67, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)
+_FEW_RATIO_TICKS = (0.01, 0.1, 0.33, 0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 10.0, 100.0)
+_TICKS_RATIO_MAX = 2.5
+"""Where an axis goes further, ticks near 1 have no room."""
+
+
+def ratio_domain(rows: Sequence[Row], least: float) -> tuple[float, float]:
+    """The ends of a logarithmic axis of ratios: of all of them, but of none that would press the others together.
+
+    Args:
+        rows: Each with `ratio`, and with `low` and `high`, which are None without an interval.
+        least: The axis is at least 1 / `least` to `least`.
+    """
+    edges = [[edge for edge in (row["low"], row["ratio"], row["high"]) if edge is not None] for row in rows]
+    reach = sorted(max(*of, 1 / min(of)) for of in edges)
+    limit = max(RATIO_MAX, reach[len(reach) // 2] * 1.1)
+    low, high = min(edge for of in edges for edge in of), max(edge for of in edges for edge in of)
+    return max(min(low, 1 / least) * 0.97, 1 / limit), min(max(high, least) * 1.03, limit)
+
+
+def clipped(row: Row, domain: tuple[float, float]) -> Row:
+    """A row with the part of its interval that an axis has room for, and where it goes on beyond."""
+    edges = [edge for edge in (row["low"], row["ratio"], row["high"]) if edge is not None]
+    return {
+        **row,
+        "from": None if row["low"] is None else min(max(row["low"], domain[0]), domain[1]),
+        "to": None if row["high"] is None else min(max(row["high"], domain[0]), domain[1]),
+        "is_beyond_low": min(edges) < domain[0],
+        "is_beyond_high": max(edges) > domain[1],
+    }
+
+
+def clip_signs(rows: Sequence[Row], domain: tuple[float, float], y: alt.Y, colour: Any) -> list[alt.Chart]:
+    """An arrow at an end of the axis for each row that goes on beyond it; nothing where none does."""
+    below, above = ([row for row in rows if row[name]] for name in ("is_beyond_low", "is_beyond_high"))
+    signs = []
+    if below:
+        left = chart_of([{**row, "edge": domain[0]} for row in below]).mark_text(text="◀", align="left", fontSize=11)
+        signs.append(left.encode(x=alt.X("edge:Q"), y=y, color=colour))
+    if above:
+        right = chart_of([{**row, "edge": domain[1]} for row in above]).mark_text(text="▶", align="right", fontSize=11)
+        signs.append(right.encode(x=alt.X("edge:Q"), y=y, color=colour))
+    return signs
+
+
+def ratio_axis(domain: tuple[float, float], *, is_wide: bool) -> dict[str, Any]:
+    """What the axis of a ratio has: its changes in percent."""
+    ticks = _RATIO_TICKS if is_wide and max(domain[1], 1 / domain[0]) <= _TICKS_RATIO_MAX else _FEW_RATIO_TICKS
+    percent = "datum.value == 1 ? 'equal' : format(100 * (datum.value - 1), '+,.0f') + ' %'"
+    values = [tick for tick in ticks if domain[0] <= tick <= domain[1]]
+    return {"values": values, "labelExpr": percent, "labelOverlap": "greedy"}
 
 
 def finish(chart: Chart, style: Style) -> Chart:

@@ -6,7 +6,7 @@ Deliberately not here: how laws are fitted (`plimsoll.analyse`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from plimsoll.analyse.explain.scalability import LEVELS_NEEDED
@@ -23,11 +23,11 @@ from plimsoll.analyse.explain.where_time import OTHERS_RATIO
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.marks import Chart, Row, Style, axis_y, chart_of, finish, rate_words
+from plimsoll.guide.marks import Chart, Row, Series, Style, axis_y, chart_of, finish, names, rate_words
 from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
 from plimsoll.guide.sources import Links, href, recordings_line
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_ratio
-from plimsoll.guide.words import grouped
+from plimsoll.guide.words import clean, grouped
 from plimsoll.stats.scaling_laws import Law
 from plimsoll.units import format_number, format_percent, format_rate
 from plimsoll.wording import counted, listed
@@ -155,8 +155,9 @@ def _charts(analysis: Analysis, units: Mapping[str, str]) -> Iterator[SectionCha
         unit = units.get(workload, "tps")
         rows = [_rows(curve, analysis, unit) for curve in curves]
         top = max(max(row["rate"], row["high"] or 0.0) for of in rows for row in of) * 1.06
+        frame = _Frame(names(analysis), top, unit)
         for curve, of in zip(curves, rows, strict=True):
-            draw = partial(scalability_chart, curve, of, top, unit)
+            draw = partial(scalability_chart, curve, of, frame)
             yield SectionChart(title=f"{curve.workload}, {curve.system}: scalability", draw=draw)
 
 
@@ -178,22 +179,36 @@ def _rows(fit: Scalability, analysis: Analysis, unit: str) -> list[Row]:
     ]
 
 
-def scalability_chart(fit: Scalability, rows: list[Row], top: float, unit: str, style: Style) -> Chart:
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What all charts of a workload share.
+
+    Attributes:
+        systems: All of the study, which have their colours everywhere.
+        top: Where the axis ends, in the unit of throughput.
+        unit: Of throughput.
+    """
+
+    systems: list[str]
+    top: float
+    unit: str
+
+
+def scalability_chart(fit: Scalability, rows: list[Row], frame: _Frame, style: Style) -> Chart:
     """Measured points, the law with its band, linear scaling, and the physical cores, each with its name.
 
     Args:
         fit: Of one curve.
         rows: Its levels.
-        top: Where the axis ends, in the unit of throughput.
-        unit: Of throughput.
+        frame: Of its workload.
         style: How the chart is made.
     """
-    first, last = rows[0], rows[-1]
+    first, last, top, unit = rows[0], rows[-1], frame.top, frame.unit
     scale = alt.Scale(type="log", base=2, domain=[first["n"], max(last["n"], 2 * first["n"])], nice=False, padding=8)
     axis = alt.Axis(values=[row["n"] for row in rows], format=",d", title="Connections", labelOverlap="greedy")
     x = alt.X("n:Q", scale=scale, axis=axis)
     y = axis_y("rate:Q", f"Throughput, {rate_words(unit)}", alt.Scale(domain=[0, top], nice=False))
-    colour, quiet = style.palette.series[0], style.palette.quiet
+    colour, quiet = Series(frame.systems, style).colours[clean(fit.system)], style.palette.quiet
     slope = first["rate"] / first["n"]
     ideal = [{"n": n, "rate": slope * n} for n in _between(first["n"], min(last["n"], top / slope))]
     layers = [chart_of(ideal).mark_line(strokeDash=[6, 4], strokeWidth=1.5, color=quiet).encode(x=x, y=y)]

@@ -38,7 +38,6 @@ def render_terminal(analysis: Analysis) -> Group:
         *section("The answer", [*sentence_blocks(content.answer), *_many(content)]),
         *section("Before you rely on a figure", [_warning(warning) for warning in first.warnings]),
         *_figures(content),
-        *_deviations(content),
         *section("Capacity", _capacity(content)),
         *section("Unexpected differences", table_blocks(content.unexpected_variables)),
         *section("Systems that took turns", table_blocks(content.duets)),
@@ -101,11 +100,6 @@ def _capacity(content: Content) -> Iterator[RenderableType]:
     for table in content.capacity.tables if content.capacity is not None else ():
         yield show_table(table)
         yield from sentence_blocks(table.notes, mark="")
-
-
-def _deviations(content: Content) -> Iterator[RenderableType]:
-    for table in (part.deviations for part in content.workloads if part.deviations is not None):
-        yield from section(table.caption, [show_table(table), *sentence_blocks(table.notes, mark="")])
 
 
 def _part(guide_section: Section) -> Iterator[RenderableType]:

@@ -110,10 +110,18 @@ def _with(document: DocumentT, values: Mapping[str, Any]) -> DocumentT:
 
 def difference_verdict(difference: Difference) -> str:
     """What a comparison of two systems shows, for a table; rounds of a duet and blocks of environments are repeated."""
+    return _verdict(difference, difference, f"{difference.system} is ")
+
+
+def response_verdict(difference: Difference) -> str:
+    """The same of their response times; in its row the systems are named before."""
+    return NOT_KNOWN if difference.response is None else _verdict(difference, difference.response, "")
+
+
+def _verdict(difference: Difference, ratio: Ratio, begin: str) -> str:
     untestable = "no confidence interval" if difference.blocks is None else "an environment was measured only once"
     unit = "block" if difference.blocks is not None else "repetition" if difference.duet is None else "round"
-    more, less = f"{difference.system} is faster", f"{difference.system} is slower"
-    return verdict_words(difference, more, less, untestable=untestable, unit=unit)
+    return verdict_words(ratio, f"{begin}faster", f"{begin}slower", untestable=untestable, unit=unit)
 
 
 def effect_words(ratio: Ratio) -> str:

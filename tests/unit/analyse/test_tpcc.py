@@ -206,5 +206,18 @@ def test_every_guide_has_notpm_limits_and_the_sheet_once() -> None:
     assert "| 5.2.5.3 | 90 % of payment within 6.00 s | within 5 s |" in markdown
 
 
+def test_results_come_first_and_the_sheet_behind_them() -> None:
+    html, markdown, terminal = shown(analyse("s", [trial({"warehouses": 2}), trial(system="b")]))
+    clause = next(deviation.clause for deviation in FIXED)
+    for text, results in (
+        (html, ("no TPC-C results", 'id="systems"', 'id="differences"')),
+        (markdown, ("no TPC-C results", "## Every system in figures", "## Differences between systems")),
+        (terminal, ("new orders per minute",)),
+    ):
+        places = [text.index(place) for place in (*results, clause)]
+        assert places == sorted(places)
+    assert '<a href="#deviations">' in html
+
+
 def test_guides_of_other_workloads_do_not_speak_of_it() -> None:
     assert not any("TPC-C" in text for text in shown(analyse("s", [measured([90.0] * 10)])))

@@ -15,11 +15,22 @@ from plimsoll.guide.charts import (
     cpu_chart,
     cpu_part_names,
     cpu_parts,
+    peaks_chart,
     response_charts,
     throughput_chart,
 )
 from plimsoll.guide.figures import InlineSvg, chart_spec, render_png, render_svg
-from plimsoll.guide.marks import LABEL_LENGTH, PAPER, SHARES_COUNT, Chart, Style, labels_fit, shorten, spread
+from plimsoll.guide.marks import (
+    LABEL_CHARACTERS,
+    PAPER,
+    SHARES_COUNT,
+    Chart,
+    Style,
+    labels_fit,
+    name_lines,
+    short_names,
+    spread,
+)
 from plimsoll.guide.sources import Links
 from plimsoll.record.level import LevelKind
 from support.analyses import hostile_analysis, measured_analysis
@@ -156,7 +167,7 @@ def test_names_stand_only_in_data_and_in_domains() -> None:
 def test_pictures_are_whole_and_hold_no_scripts(make: Any) -> None:
     root = ElementTree.fromstring(render_svg(_throughput(make(), PAPER_LOOK)))
     kinds = {element.tag.rpartition("}")[2] for element in root.iter()}
-    assert kinds <= {"svg", "g", "path", "text", "rect", "line", "defs", "clipPath", "a"}
+    assert kinds <= {"svg", "g", "path", "text", "rect", "line", "defs", "clipPath", "a", "tspan"}
     assert not any(name.startswith("on") for element in root.iter() for name in element.attrib)
     links = [value for element in root.iter() for name, value in element.attrib.items() if name.endswith("href")]
     assert all(link.startswith("#recording") for link in links)
@@ -183,14 +194,44 @@ def test_labels_keep_their_distance_and_order() -> None:
     assert all(high - low >= 5.0 for low, high in itertools.pairwise(places))
     assert places[-1] <= 60.0
     assert spread([], step=5.0, top=60.0) == []
-    assert labels_fit(8, 340)
-    assert not labels_fit(40, 340)
+    few, many = ({str(number): [str(number)] for number in range(count)} for count in (8, 40))
+    assert labels_fit(few, 340)
+    assert not labels_fit(many, 340)
+    assert not labels_fit({**few, "long": ["a", "name", "in", "lines"]}, 340)
 
 
-def test_long_names_keep_both_ends() -> None:
-    assert shorten("durable") == "durable"
-    assert len(shorten("x" * 99)) <= LABEL_LENGTH
-    assert len({shorten(system.name) for system in imported_analysis().systems}) == 8
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["durable", "relaxed, of one host"], ["durable", "relaxed, of one host"]),
+        (
+            ["a host with a long name, durable", "a host with a long name, relaxed (twice)"],
+            ["durable", "relaxed (twice)"],
+        ),
+        (
+            ["BL460c, internal SAS, battery-backed write cache", "BL480c, SAN (MSA1500, 7 x 36 GB), RAID 0"],
+            ["BL460c, internal SAS", "BL480c, SAN"],
+        ),
+        (["the same beginning of two names, a", "the same beginning of two names, b"], ["a", "b"]),
+        (
+            ["a server, with storage of its own kind", "a server, with storage of its own kind, tuned"],
+            ["a server, with storage of its own kind", "a server, with storage of its own kind, tuned"],
+        ),
+        (["one system alone, with a name that is long"], ["one system alone, with a name that is long"]),
+    ],
+)
+def test_short_names_leave_out_what_parts_no_two(names: list[str], expected: list[str]) -> None:
+    assert list(short_names(names).values()) == expected
+
+
+def test_names_are_never_cut() -> None:
+    hostile = ["x" * 99, "a name that begins like others of its kind and goes on", "a name that begins like others"]
+    for name, lines in name_lines(hostile).items():
+        assert "".join(lines).replace(" ", "") == name.replace(" ", "")
+        assert max(map(len, lines)) <= LABEL_CHARACTERS
+    shown = name_lines([system.name for system in imported_analysis().systems])
+    assert len({" ".join(lines) for lines in shown.values()}) == 8
+    assert shown["BL460c, internal SAS, battery-backed write cache"] == ["BL460c, internal SAS"]
 
 
 def test_the_99th_percentile_has_a_faint_point_for_each_repetition() -> None:
@@ -202,6 +243,27 @@ def test_the_99th_percentile_has_a_faint_point_for_each_repetition() -> None:
         assert len(layers) == (name == "p99")
         for row in (row for layer in layers for row in layer["data"]["values"]):
             assert row["response"] == trials[row["recordings"]]
+            assert row["rate"] <= layers[0]["encoding"]["x"]["scale"]["domain"][1], "within the plot"
+
+
+def test_bars_carry_their_intervals_and_one_that_goes_beyond_the_axis_ends_in_an_arrow() -> None:
+    analysis = measured_analysis()
+    workload, first = analysis.workloads[0], analysis.curves[0]
+    assert first.peak is not None
+    rate = first.peak.throughput_tps
+    assert rate.bounds is not None
+    wide = rate.bounds.model_copy(update={"low": rate.value / 3, "high": rate.value * 9})
+    peak = first.peak.model_copy(update={"throughput_tps": rate.model_copy(update={"bounds": wide})})
+    curves = (first.model_copy(update={"peak": peak}), *analysis.curves[1:])
+    chart = peaks_chart(analysis.model_copy(update={"curves": curves}), workload, PAGE_LOOK)
+    assert chart is not None
+    spec = chart_spec(chart)
+    vague, known = spec["data"]["values"][:2]
+    top = spec["layer"][0]["encoding"]["x"]["scale"]["domain"][1]
+    assert (vague["low"], vague["end"], vague["is_beyond"]) == (wide.low, top, True)
+    assert not known["is_beyond"]
+    assert known["low"] < known["rate"] < known["high"] == known["end"] < top < 2 * known["high"]
+    assert [layer["mark"].get("text") for layer in spec["layer"]].count("▶") == 1
 
 
 def test_lower_bounds_have_a_sign_beside_their_point_and_in_their_tooltip() -> None:

@@ -56,7 +56,6 @@ def test_a_row_has_the_interval_its_verdict_the_range_of_rounds_and_what_decides
         "throughput": "+6.0 %",
         "verdict": "b is faster",
         "minimum detectable effect (80 % power)": "5.0 %",
-        "p99 response time": "–",
         "each round": "+5.0 to +7.0 %",
         "interval from variation": "between rounds; neighbouring pairs correlate by +0.31; widened for that",
     }

@@ -79,3 +79,11 @@ def test_tables_of_the_best_system_stand_open_and_the_others_are_folded(analysis
     assert {table.system: table.fold for table in section.tables} == {"a": "read-write, a", "b": ""}
     part = render_html(analysis).split('id="scalability"')[1].split("</section>")[0]
     assert part.index(">b, read-write: scalability") < part.index("<summary>read-write, a</summary>")
+
+
+def test_each_system_keeps_its_colour(analysis: Analysis) -> None:
+    drawn = [{layer["mark"].get("color") for layer in spec["layer"]} for spec in specs(analysis)]
+    own = [colours & {PAPER.series[0], PAPER.series[1], "var(--series-0)", "var(--series-1)"} for colours in drawn]
+    assert len(own) == 2
+    assert all(len(colours) == 1 for colours in own)
+    assert own[0] != own[1]

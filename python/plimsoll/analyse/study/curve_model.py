@@ -139,8 +139,6 @@ class Duet(Document):
         basis: Which of the two intervals is the wider one, and counts: that between rounds or that within them.
         correlation: Of neighbouring pairs (lag 1), all rounds together; None for fewer than ten pairs.
         is_widened: The variance within rounds was widened, since neighbouring pairs resemble each other.
-        response_p99_ratio: 99th percentile of response time of `system` over that of `base`, from rounds; None where
-            a round has too few transactions for one.
         rounds: In order.
     """
 
@@ -149,7 +147,6 @@ class Duet(Document):
     basis: DuetBasis
     correlation: float | None = None
     is_widened: bool = False
-    response_p99_ratio: Estimate | None = None
     rounds: tuple[DuetRound, ...]
 
 

@@ -8,6 +8,10 @@ workload are one family, which Holm's procedure corrects: where none of the syst
 faster or slower in at most 5 % of studies. Where only comparisons with the best are shown, the best was chosen from
 the same data, so the family counts all pairs.
 
+Response times are compared where both systems were read at one level: at another one a queue has another length. They
+are a family of their own. Each repetition gives one figure, as in `plimsoll compare`: paired where the two were
+measured in the same repetitions, by blocks where environments are measured in turn, else by Welch's test (1947).
+
 Two sides whose machine was not equally fast (`conditions`) have no verdict and no interval. Their test stays in the
 family, so that the others are judged as before.
 
@@ -20,22 +24,29 @@ factor that differs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from plimsoll.analyse.findings.finding_model import Finding, make_finding
 from plimsoll.analyse.model import Difference, SystemSummary, WorkloadSummary
-from plimsoll.analyse.study.cell_model import EQUAL_WITHIN
-from plimsoll.analyse.study.cells import MeasuredCell
-from plimsoll.analyse.study.comparison import LogRatio, judge
+from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Durations, Estimate
+from plimsoll.analyse.study.cells import MeasuredCell, response_of
+from plimsoll.analyse.study.comparison import LogRatio, judge, repetition_ratio
 from plimsoll.analyse.study.conditions import of_trials, unlike
 from plimsoll.analyse.study.curve_model import Curve, Duet
 from plimsoll.analyse.study.curves import LevelKey, compare_peaks, highest
 from plimsoll.analyse.study.duets import by_rounds_alone, compare_turns
 from plimsoll.analyse.study.factors import PER_INSTANCE, FactorComparison, Factors, compare_factors, factors_of
-from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict
-from plimsoll.analyse.study.ratios import compared_blocks, log_ratio, ratio_of
-from plimsoll.analyse.study.sequential import SYSTEMS_FOR_ALL_PAIRS, judge_at_any_look, system_pairs
+from plimsoll.analyse.study.ratio_model import Ratio, RatioVerdict, ResponseRatio
+from plimsoll.analyse.study.ratios import compared_blocks, log_ratio, ratio_of, ratio_of_blocks
+from plimsoll.analyse.study.sequential import (
+    SYSTEMS_FOR_ALL_PAIRS,
+    judge_at_any_look,
+    judge_values,
+    log_ratios,
+    system_pairs,
+)
+from plimsoll.analyse.study.throughput import cell_figure
 from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.record.level import Level
 
@@ -43,6 +54,9 @@ _NO_FACTORS = FactorComparison()
 """At an equal level only the systems differ."""
 
 LevelCells = Mapping[LevelKey, MeasuredCell]
+
+_Key = tuple[str, str, LevelKey, LevelKey]
+"""Two systems and the level of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +81,12 @@ class _Pair:
         return self.base.system, self.system.system
 
     @property
-    def key(self) -> tuple[str, str, LevelKey, LevelKey]:
+    def is_at_one_level(self) -> bool:
+        """Whether both were read at the same level, be it the peak of both."""
+        return self.base.level.order == self.system.level.order
+
+    @property
+    def key(self) -> _Key:
         """Equal for the comparison at a level and for that of two peaks at this level: they are one test."""
         return *self.names, self.base.level.order, self.system.level.order
 
@@ -98,23 +117,24 @@ def differences(
     pairs = {
         workload: _pairs_of_workload(workload, cells, summaries, at_any_look=at_any_look) for workload in workloads
     }
+    count = sum(pair.level is not None for every in pairs.values() for pair in every)
+    tests_count = max(count, asked_count, 1) if at_any_look else None
     judged_differences = []
     for workload_pairs in pairs.values():
-        if at_any_look:
-            count = sum(pair.level is not None for every in pairs.values() for pair in every)
-            judged = _judged_at_any_look(workload_pairs, equal_within, max(count, asked_count, 1))
+        if tests_count is not None:
+            judged = _judged_at_any_look(workload_pairs, equal_within, tests_count)
         else:
-            judged = _judged(
-                workload_pairs,
-                equal_within,
-                chosen_from=max(len({name for pair in workload_pairs for name in pair.names}) / 2, 1.0),
-            )
+            tests = {pair.key: pair.log_ratio for pair in workload_pairs if pair.log_ratio is not None}
+            judged = _judged(tests, workload_pairs, equal_within)
+        responses = _response_ratios(workload_pairs, equal_within, tests_count)
         duets = {pair.key: pair.duet for pair in workload_pairs if pair.duet is not None}
         if at_any_look:
             duets = {key: by_rounds_alone(duet) for key, duet in duets.items()}
         for pair in workload_pairs:
             ratio = judged.get(pair.key) or _untestable(pair, equal_within)
-            difference = _difference(pair, ratio, duets.get(pair.key), summaries)
+            difference = _difference(pair, ratio, duets.get(pair.key), summaries).model_copy(
+                update={"response": responses.get(pair.key)}
+            )
             judged_differences.append(
                 difference.unless(unlike(*(of_trials(cell.trials, met) for cell in (pair.base, pair.system))))
             )
@@ -159,36 +179,131 @@ def _of_levels(base: LevelCells, system: LevelCells) -> Iterator[_Pair]:
         yield _Pair(base[order], system[order], base[order].level, ratio, None if turns is None else turns[1])
 
 
-def _judged(
-    pairs: Sequence[_Pair], equal_within: float, chosen_from: float
-) -> dict[tuple[str, str, LevelKey, LevelKey], Ratio]:
+def _judged(tests: Mapping[_Key, LogRatio], pairs: Sequence[_Pair], equal_within: float) -> dict[_Key, Ratio]:
     """By key: each test once.
 
     Args:
+        tests: What is known of the ratios of one metric.
         pairs: All that is shown.
         equal_within: Share within which two systems count as equal.
-        chosen_from: How many times as many pairs of systems there are, where only some are shown.
     """
-    tests = {pair.key: pair.log_ratio for pair in pairs if pair.log_ratio is not None and pair.log_ratio.is_testable}
+    tests = {key: log_ratio for key, log_ratio in tests.items() if log_ratio.is_testable}
+    chosen_from = max(len({name for pair in pairs for name in pair.names}) / 2, 1.0)
     is_chosen = len({pair.base.system for pair in pairs}) == 1 and chosen_from > SYSTEMS_FOR_ALL_PAIRS / 2
     count = round(len(tests) * chosen_from) if is_chosen else 0
     return dict(zip(tests, judge(list(tests.values()), equal_within=equal_within, family_count=count), strict=True))
 
 
-def _judged_at_any_look(
-    pairs: Sequence[_Pair], equal_within: float, tests_count: int
-) -> dict[tuple[str, str, LevelKey, LevelKey], Ratio]:
+def _judged_at_any_look(pairs: Sequence[_Pair], equal_within: float, tests_count: int) -> dict[_Key, Ratio]:
     """By key. Peaks at different levels are a choice from all pairs of levels."""
     levels_count = len({pair.level.order for pair in pairs if pair.level is not None})
     judged = {}
     for pair in pairs:
-        choices = levels_count**2 if pair.base.level.order != pair.system.level.order else 1
+        choices = 1 if pair.is_at_one_level else levels_count**2
         ratio = judge_at_any_look(
             pair.base, pair.system, tests_count=tests_count * max(choices, 1), equal_within=equal_within
         )
         if ratio is not None:
             judged[pair.key] = ratio
     return judged
+
+
+_RESPONSE_STATISTICS = ("p99", "p95", "mean")
+"""Response times are compared by the first of them that every repetition of both systems states."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Responses:
+    """A statistic of response times of two cells, milliseconds: one figure for each of their trials."""
+
+    pair: _Pair
+    statistic: str
+    base_ms: tuple[float, ...]
+    system_ms: tuple[float, ...]
+
+    @property
+    def by_repetition(self) -> tuple[dict[int, float], dict[int, float]]:
+        """Those of both, by the number of the repetition."""
+        sides = ((self.pair.base, self.base_ms), (self.pair.system, self.system_ms))
+        base, system = (
+            {trial.trial.repetition: ms for trial, ms in zip(cell.trials, times, strict=True)} for cell, times in sides
+        )
+        return base, system
+
+    def log_ratio(self) -> LogRatio | None:
+        """None where it is not known how repetitions differ."""
+        base, system = self.pair.base.throughput.cell, self.pair.system.throughput.cell
+        if compared_blocks(base, system) is not None:
+            return ratio_of_blocks(
+                replace(system, throughputs_tps=self.system_ms), replace(base, throughputs_tps=self.base_ms)
+            )
+        if base.repetitions is None or system.repetitions is None:
+            return repetition_ratio(self.base_ms, self.system_ms, paired=False)
+        base_ms, system_ms = self.by_repetition
+        common = sorted(base_ms.keys() & system_ms.keys())
+        if len(common) < _REPETITIONS_IN_PAIRS:
+            return repetition_ratio(self.base_ms, self.system_ms, paired=False)
+        return repetition_ratio([base_ms[at] for at in common], [system_ms[at] for at in common], paired=True)
+
+    def untestable(self, equal_within: float) -> Ratio:
+        """The ratio alone."""
+        base, system = cell_figure(self.base_ms), cell_figure(self.system_ms)
+        assert base, "only times above 0 are compared"
+        assert system, "only times above 0 are compared"
+        ratio = Estimate(value=system / base, trial_count=min(len(self.base_ms), len(self.system_ms)))
+        return Ratio(ratio=ratio, verdict=RatioVerdict.UNTESTABLE, equal_within=equal_within)
+
+
+_REPETITIONS_IN_PAIRS = 2
+"""Two systems need so many repetitions in common to be compared within them."""
+
+
+def _response_ratios(pairs: Sequence[_Pair], equal_within: float, tests_count: int | None) -> dict[_Key, ResponseRatio]:
+    """How response times compare, by key; nothing where they are not known.
+
+    Args:
+        pairs: All that is shown of a workload.
+        equal_within: Share within which two systems count as equal.
+        tests_count: How many comparisons share the 5 % of a study that goes on until it is decided; None for others.
+    """
+    of_cells = {
+        (cell.system, cell.level.order): _response_ms(cell)
+        for pair in pairs
+        if pair.is_at_one_level
+        for cell in (pair.base, pair.system)
+    }
+    known = {}
+    for pair in pairs:
+        base, system = (of_cells.get((cell.system, cell.level.order), {}) for cell in (pair.base, pair.system))
+        statistic = next((name for name in base if name in system), None)
+        if pair.is_at_one_level and statistic is not None:
+            known[pair.key] = _Responses(pair, statistic, base[statistic], system[statistic])
+    if tests_count is None:
+        tests = {key: log_ratio for key, of in known.items() if (log_ratio := of.log_ratio()) is not None}
+        judged = _judged(tests, pairs, equal_within)
+    else:
+        values = {key: list(log_ratios(*of.by_repetition).values()) for key, of in known.items()}
+        at_looks = {
+            key: judge_values(of, tests_count=tests_count, equal_within=equal_within) for key, of in values.items()
+        }
+        judged = {key: ratio for key, ratio in at_looks.items() if ratio is not None}
+    return {
+        key: ResponseRatio(**{**ratio.as_fields, "verdict": ratio.verdict.inverted}, statistic=responses.statistic)
+        for key, responses in known.items()
+        for ratio in (judged.get(key) or responses.untestable(equal_within),)
+    }
+
+
+def _response_ms(cell: MeasuredCell) -> dict[str, tuple[float, ...]]:
+    """The statistics that all of its trials state, and none as a lower bound, with one figure for each trial."""
+    times = [response_of(trial) for trial in cell.trials]
+    figures = {name: [_stated_ms(durations, name) for durations in times] for name in _RESPONSE_STATISTICS}
+    return {name: known for name, of in figures.items() if len(known := tuple(ms for ms in of if ms)) == len(of)}
+
+
+def _stated_ms(durations: Durations, name: str) -> float | None:
+    value: float | None = None if name in durations.lower_bounds else getattr(durations, name)
+    return value
 
 
 def _untestable(pair: _Pair, equal_within: float) -> Ratio:

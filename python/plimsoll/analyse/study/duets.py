@@ -53,12 +53,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from plimsoll.analyse.study.cell_model import Estimate, SpreadKind
+from plimsoll.analyse.study.cell_model import SpreadKind
 from plimsoll.analyse.study.cells import MeasuredCell
 from plimsoll.analyse.study.comparison import LogRatio
 from plimsoll.analyse.study.curve_model import Duet, DuetBasis, DuetRound
-from plimsoll.analyse.study.throughput import log_bounds
-from plimsoll.analyse.trial.histograms import SparseHistogram, percentile_ms
+from plimsoll.analyse.trial.histograms import SparseHistogram
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.histograms import BUCKET_COUNT, bucket_middle_ns
 from plimsoll.stats.variance import MeanVariance, Series
@@ -199,7 +198,6 @@ def compare_turns(base: MeasuredCell, system: MeasuredCell) -> tuple[LogRatio, D
         basis=duet_estimate.basis,
         correlation=duet_estimate.correlation,
         is_widened=duet_estimate.is_widened,
-        response_p99_ratio=_p99_ratio(shared),
         rounds=tuple(
             _round(of_base, mean, pairs) for (of_base, _, pairs), mean in zip(shared, duet_estimate.rounds, strict=True)
         ),
@@ -271,26 +269,6 @@ def log_ratios(of_base: pl.DataFrame, of_system: pl.DataFrame, *, base: str, sys
 def _turn_s(trials: Sequence[TrialSummary]) -> float:
     lengths = [trial.turns["to_s"] - trial.turns["counted_from_s"] for trial in trials if trial.turns is not None]
     return float(np.median(pl.concat(lengths).to_numpy()))
-
-
-def _p99_ratio(shared: Sequence[tuple[TrialSummary, TrialSummary, Series]]) -> Estimate | None:
-    """From the merged histograms of each system's turns in a round; t over rounds."""
-    logs = []
-    for trials in shared:
-        p99s = [_p99_ms(trial) for trial in trials[:2]]
-        if p99s[0] is None or p99s[1] is None:
-            return None
-        logs.append(math.log(p99s[1] / p99s[0]))
-    value, variance = math.exp(sum(logs) / len(logs)), mean_of_rounds(logs)
-    if variance is None:
-        return None
-    bounds = log_bounds(value, variance, f"t on logarithms, {len(logs)} rounds", basis=SpreadKind.REPETITIONS)
-    return Estimate(value=value, bounds=bounds, trial_count=len(logs))
-
-
-def _p99_ms(trial: TrialSummary) -> float | None:
-    response = trial.histograms.get("response")
-    return None if response is None else percentile_ms(response, 0.99)
 
 
 def _method(duet_estimate: DuetEstimate) -> str:

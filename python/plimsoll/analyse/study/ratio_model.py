@@ -118,3 +118,16 @@ class SystemRatio(Ratio):
     def unless(self, conditions: UnlikeConditions | None) -> Self:
         """The same; withheld where the two sides met unlike conditions."""
         return self if conditions is None else self.withheld.model_copy(update={"unlike": conditions})
+
+
+class ResponseRatio(Ratio):
+    """Response time of one system over that of another, at one level of both.
+
+    Attributes:
+        statistic: `p99`, else `p95`, else `mean`: the first of them that every repetition of both states.
+        ratio: Of the geometric means of the repetitions' own figures, as `plimsoll compare` states it.
+        verdict: In the words of throughput: a shorter response time, a ratio below 1, is `faster`. Corrected for all
+            response times of the workload together.
+    """
+
+    statistic: str

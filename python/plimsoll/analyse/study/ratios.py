@@ -54,7 +54,7 @@ def ratio_of(system: MeanThroughput, base: MeanThroughput) -> Estimate | None:
 def log_ratio(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
     """The logarithm of the ratio of two means; None where one of them has no spread."""
     if compared_blocks(base.cell, system.cell) is not None:
-        ratio = ratio_of_blocks(system, base)
+        ratio = ratio_of_blocks(system.cell, base.cell)
         return None if ratio is None else _known(ratio, system, base)
     if system.spread is None or base.spread is None:
         return None
@@ -217,9 +217,9 @@ def compared_blocks(base: Repeated, system: Repeated) -> EnvironmentBlocks | Non
     )
 
 
-def ratio_of_blocks(system: MeanThroughput, base: MeanThroughput) -> LogRatio | None:
+def ratio_of_blocks(system: Repeated, base: Repeated) -> LogRatio | None:
     """The logarithm of the ratio of two means of different environments; None with a single block of either."""
-    figures = [_by_block(mean.cell) for mean in (system, base)]
+    figures = [_by_block(cell) for cell in (system, base)]
     counts = [len(figure) for figure in figures]
     if min(counts) < BLOCKS_NEEDED:
         return None
