@@ -38,6 +38,8 @@ class CoverSpec(Written):
         audience: Whom it is for.
         summary: Above the answer, in your own words.
         confidential: A mark on every sheet, such as `"Internal use only"`.
+        group_by: Systems that differ only in this factor, such as "storage", share a page of the guide, with a column
+            for each value. Default: a page for each system.
     """
 
     title: Line = ""
@@ -46,6 +48,7 @@ class CoverSpec(Written):
     audience: Line = ""
     summary: Annotated[str, Field(max_length=2000)] = ""
     confidential: Annotated[str, Field(max_length=80), AfterValidator(_printable)] = ""
+    group_by: Line = ""
 
 
 def read_cover(path: Path) -> CoverSpec:
