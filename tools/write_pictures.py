@@ -46,8 +46,8 @@ PICTURES = {
     "guide-answer.png": Picture("hp", "#answer"),
     "guide-curves.png": Picture("hp", "#workload-2"),
     "guide-intervals.png": Picture("logs", "#workload-1 figure"),
-    "guide-figures.png": Picture("logs", "#systems"),
     "guide-warnings.png": Picture("logs", "#warnings"),
+    "guide-figures.png": Picture("logs", "#systems"),
     "guide-limits.png": Picture("logs", "#limits"),
 }
 """Each file with what is on it."""

@@ -70,7 +70,7 @@ SINGLE_USE = {
         "hosts.remote_functions",
         "servers.guardian",
     ),
-    "a section of the guide": ("guide.claims", "guide.scalability"),
+    "a section of the guide": ("guide.claims", "guide.scalability", "guide.setup"),
     "a format beside others": ("importers.dbt2", "importers.go_tpc", "importers.tpcc_mysql"),
     "a kind of server beside another": ("servers.replication.mariadb", "servers.replication.mysql"),
     "what samplers sample, beside others": (

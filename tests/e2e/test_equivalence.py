@@ -54,6 +54,9 @@ def test_two_flavours_alike_and_with_planted_differences(start_server: StartServ
     by_reason = {
         reason: {variable.variable for variable in variables if variable.reason is reason} for reason in VariableReason
     }
+    defaults = mariadb.environment.instances[0].variable_defaults
+    assert (defaults["innodb_buffer_pool_size"], defaults["max_connections"]) == ("134217728", "151")
+    assert mysql.environment.instances[0].variable_defaults == {}, "it does not say"
     assert by_reason[VariableReason.UNEXPLAINED] <= {"innodb_change_buffering", "innodb_flush_neighbors"} | {
         "innodb_io_capacity", "innodb_io_capacity_max", "binlog_format", "sync_binlog"
     }  # fmt: skip

@@ -146,7 +146,7 @@ def test_paper_has_no_stray_marks_no_screen_parts_and_no_word_broken(
     assert not re.search(r"(^|\s)[;,]\s*($|[;,])", text, re.MULTILINE)
     assert "recordings:" not in text
     assert "innodb_io_capacity2000" not in text
-    assert "guide.html lists every effective server variable" in text
+    assert "guide.html has every effective server variable" in text
     assert "effective variables" not in text
     assert page.value("getComputedStyle(document.querySelector('tbody td')).overflowWrap") == "break-word"
     page.media("screen")

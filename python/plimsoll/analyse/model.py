@@ -22,7 +22,7 @@ from plimsoll.analyse.findings.missing import MissingTrial
 from plimsoll.analyse.study.capacity_model import CapacityRatio, SystemCapacity, WorkloadCost
 from plimsoll.analyse.study.curve_model import CheckedClaim, Curve, Duet, Effects
 from plimsoll.analyse.study.ratio_model import ResponseRatio, SystemRatio
-from plimsoll.analyse.study.workloads import LearnedFrom
+from plimsoll.analyse.study.workloads import LearnedFrom, WorkloadStatement
 from plimsoll.analyse.trial.tpcc_clauses import Deviation
 from plimsoll.analyse.trial.trial_model import DataSummary, LongTrial, MeasuredTrial, TrialOutage
 from plimsoll.record.document import Document
@@ -97,6 +97,7 @@ class WorkloadSummary(Document):
         types: By type of transaction, the most frequent first: its share of all that completed; empty for one type.
         deviations: Where it departs from the TPC-C specification; empty for workloads that are not derived from it.
         learned: The log that it was learned from, and how a run of it compared with that log; None for others.
+        statements: Those of its workload file; else those whose execution plans were compared.
     """
 
     name: str
@@ -107,6 +108,7 @@ class WorkloadSummary(Document):
     types: dict[str, float] = Field(default_factory=dict)
     deviations: tuple[Deviation, ...] = ()
     learned: LearnedFrom | None = None
+    statements: tuple[WorkloadStatement, ...] = ()
 
 
 class EnvironmentBlocks(Document):
@@ -207,6 +209,7 @@ class Cover(Document):
         summary: The author's words above the answer.
         confidential: A mark on every sheet.
         logo: A picture, as a `data:` address.
+        group_by: Systems that differ only in this factor share a page.
     """
 
     title: str = ""
@@ -216,6 +219,19 @@ class Cover(Document):
     summary: str = ""
     confidential: str = ""
     logo: str = ""
+    group_by: str = ""
+
+
+class StudyFile(Document):
+    """What a study was asked to do, for those who want to repeat it.
+
+    Attributes:
+        options: Of `[study]`: how trials ran, defaults included, as people read them.
+        text: The study file as the study ran, with every key; what could be secret is left out.
+    """
+
+    options: dict[str, str]
+    text: str
 
 
 class Analysis(Document):
@@ -255,6 +271,7 @@ class Analysis(Document):
         durability_classes: Speed against safety, by workload, the safest first; empty where systems do not differ.
         document: What the guide's first page says of itself.
         choices: Which system to choose for which load, by workload.
+        study_file: How to repeat the study; null for imports.
     """
 
     analysis_format: int = ANALYSIS_FORMAT
@@ -290,3 +307,4 @@ class Analysis(Document):
     durability_classes: tuple[DurabilityClass, ...] = ()
     document: Cover = Cover()
     choices: tuple[WorkloadChoices, ...] = ()
+    study_file: StudyFile | None = None

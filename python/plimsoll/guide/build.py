@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import shlex
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.explain.durability import durability_classes
 from plimsoll.analyse.explain.storage import storage_uses
-from plimsoll.analyse.model import Analysis, Cover
+from plimsoll.analyse.model import Analysis, Cover, StudyFile
 from plimsoll.errors import HostError, RecordError, SpecError
 from plimsoll.guide.sources import of_plan, searches_of_plan
 from plimsoll.importers.trials import missing_logs
@@ -27,12 +31,15 @@ from plimsoll.record.model import Price, price_of, priced
 from plimsoll.record.storage import StorageRecord
 from plimsoll.record.store import Recording
 from plimsoll.record.store import read_study as read_study_recordings
+from plimsoll.regular_file import text_regular
 from plimsoll.run.capacity_search import read_searches
 from plimsoll.run.folder import current_spec, document_folders, read_kept, read_plan
 from plimsoll.run.storage import read_storages
 from plimsoll.spec.cover import COVER_FILE, CoverSpec, picture_address, read_cover, read_logo
-from plimsoll.spec.study import StudySpec
+from plimsoll.spec.new_study import toml_lines
+from plimsoll.spec.study import STUDY_FILE, StudySpec
 from plimsoll.spec.system import UTILISATION, PriceFile, check_systems, read_prices
+from plimsoll.units import format_duration
 
 _LOG = logging.getLogger(__name__)
 
@@ -80,7 +87,7 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
             utilisation=share,
         )
         cover = read_cover(folder / COVER_FILE) if (folder / COVER_FILE).exists() else CoverSpec()
-        return imported.model_copy(update=_of_folder(folder, imported, _cover(cover, folder)))
+        return imported.model_copy(update=_of_folder(folder, imported, _cover(imported, cover, folder)))
     order = [system.name for system in spec.system]
     objective_s = spec.study.objective.response_p99
     stated = {system.name: system.price for system in spec.system}
@@ -102,13 +109,17 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
     )
     storages = _of_study(spec, read_storages(folder))
     uses = tuple(storage_uses(storages, analysis.systems, analysis.where_time))
-    of_storage = {"storages": storages, "storage_use": uses}
-    document = _cover(spec.document, *document_folders(folder))
-    return analysis.model_copy(update=_of_folder(folder, analysis, document) | of_storage)
+    of_study = {"storages": storages, "storage_use": uses, "study_file": _study_file(folder, spec)}
+    document = _cover(analysis, spec.document, *document_folders(folder))
+    return analysis.model_copy(update=_of_folder(folder, analysis, document) | of_study)
 
 
-def _cover(cover: CoverSpec, *folders: Path) -> Cover:
-    """The cover with its logo, from the first of the folders that has it."""
+def _cover(analysis: Analysis, cover: CoverSpec, *folders: Path) -> Cover:
+    """The cover with its logo, from the first of the folders that has it; what cannot be had costs no guide."""
+    factors = dict.fromkeys(name for system in analysis.systems for name in (*system.factor_values, *system.factors))
+    if cover.group_by and cover.group_by not in factors:
+        known = ", ".join(factors) or "none"
+        _LOG.warning("document.group_by: no system has a factor %r; known are %s", cover.group_by, known)
     try:
         logo = picture_address(read_logo(cover, *folders))
     except SpecError as error:
@@ -177,6 +188,74 @@ def build_guide(
 
     analysis = analyse_folder(folder, price_file)
     return analysis, tuple(write_guide(analysis, to or folder, folder))
+
+
+_OPTIONS = (
+    ("warm-up", "warm_up"),
+    ("longest warm-up", "warm_up_limit"),
+    ("longest wait for a quiet server", "settle_limit"),
+    ("measured", "duration"),
+    ("repetitions", "repetitions"),
+    ("data is put back", "reset"),
+    ("design", "design"),
+    ("seed", "seed"),
+)
+"""What a guide calls the keys of `[study]` that say how trials ran."""
+
+_SECRET = re.compile(r"passw|passphrase|secret|token|credential|api_?key|pwd", re.IGNORECASE)
+_NO_SECRETS = ("password_env", "defaults_file")
+_LEFT_OUT = "(left out)"
+
+
+def _study_file(folder: Path, spec: StudySpec) -> StudyFile:
+    """How to repeat the study: its file as it was when the study ran, and the options that decided how."""
+    section = spec.study
+    options = {name: _option_words(getattr(section, key)) for name, key in _OPTIONS}
+    options["data is put back"] = ", ".join(dict.fromkeys(spec.reset_of(system) for system in spec.system))
+    if section.warm_up is not None:
+        options.pop("longest warm-up")
+    if section.is_duet:
+        options["repetitions"] = f"{_option_words(section.rounds)} rounds, turns of {section.turn:g} s"
+    return StudyFile(options=options, text=without_secrets(text_regular(folder / STUDY_FILE)))
+
+
+def _option_words(value: object) -> str:
+    if value is None:
+        return "auto"
+    return format_duration(value) if isinstance(value, float) else str(value)
+
+
+def without_secrets(text: str) -> str:
+    """A study file, written again from what it says, without what may be secret.
+
+    Comments, the arguments of hooks and whatever is called a secret may hold passwords.
+    """
+    lines = []
+    for name, content in tomllib.loads(text).items():
+        tables = content if isinstance(content, list) else [content]
+        for table in tables:
+            shown = _public(table, (name,))
+            heading = f"[[{name}]]" if isinstance(content, list) else f"[{name}]"
+            lines += [heading, *toml_lines(shown), ""]
+    return "\n".join(lines)
+
+
+def _public(value: Any, path: tuple[str, ...]) -> Any:
+    if isinstance(value, dict):
+        return {key: _public(item, (*path, key)) for key, item in value.items()}
+    if ("hooks" in path or path[0] == "environment") and path[-1] != "limit":
+        words = shlex.split(value) if isinstance(value, str) else [str(word) for word in value]
+        return [*words[:1], _LEFT_OUT] if words[1:] else words
+    if _SECRET.search(path[-1]) and path[-1] not in _NO_SECRETS:
+        return _LEFT_OUT
+    if isinstance(value, list):
+        return [_public(item, path) for item in value]
+    if isinstance(value, str):
+        return _URL_PASSWORD.sub(r"\1…@", value)
+    return value
+
+
+_URL_PASSWORD = re.compile(r"(://[^\s:@/]*:)\S*@")
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")

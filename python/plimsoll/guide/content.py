@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from plimsoll.analyse.findings.missing import missing_groups
 from plimsoll.analyse.model import (
     Analysis,
-    SystemSummary,
     WorkloadSummary,
 )
 from plimsoll.guide.answer import answer_sentence, has_pool_advice, limit_sentence, pool_sentences
@@ -19,24 +18,18 @@ from plimsoll.guide.claims import claims_section
 from plimsoll.guide.comparisons import duet_table, level_differences, peak_differences
 from plimsoll.guide.cost import cost_section
 from plimsoll.guide.effects import effects_section
-from plimsoll.guide.facts import EnvironmentPart, environment_parts, equivalence_section, factor_table, variable_table
+from plimsoll.guide.facts import equivalence_section, factor_table, variable_table
 from plimsoll.guide.fidelity import fidelity_section
 from plimsoll.guide.headline import FirstScreen, Sentence, first_screen, glance_table, rest_findings, sentences
-from plimsoll.guide.level_tables import (
-    DERIVED,
-    RATES_NOTE,
-    deviations_section,
-    instance_tables,
-    notpm_tables,
-    system_tables,
-    type_tables,
-)
+from plimsoll.guide.level_tables import DERIVED, RATES_NOTE, deviations_section
 from plimsoll.guide.replication import replication_section
 from plimsoll.guide.scalability import scalability_section
 from plimsoll.guide.sections import Section
+from plimsoll.guide.setup import repeat_section, setup_section
 from plimsoll.guide.size import choice_table
 from plimsoll.guide.sources import RecordingPart, recording_parts
 from plimsoll.guide.storage import data_section, durability_section, storage_section
+from plimsoll.guide.system_pages import SystemPage, system_pages
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, explain_bounds, figures_note
 from plimsoll.guide.trials import condition_table, long_trials_section, outage_table
 from plimsoll.guide.warnings import WarningGroup, WarningPart, warning_groups, warning_parts
@@ -60,16 +53,16 @@ SECTIONS = (
     storage_section,
     scalability_section,
     cost_section,
+    setup_section,
     equivalence_section,
     data_section,
     fidelity_section,
     deviations_section,
+    repeat_section,
 )
 
 RECORDINGS = "recordings"
 """The folder of a study that holds its recordings, where the guide is in the study's folder."""
-
-NO_ENVIRONMENTS = "The sources say nothing about the machines beyond the factors of the systems."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,26 +84,6 @@ class WorkloadPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemPart:
-    """A system in figures.
-
-    Attributes:
-        levels: A row for each number of connections; None where there was only load at rates.
-        more: A table for each workload at rates, for each that has more than one type of transaction, and for each that
-            several instances share.
-    """
-
-    name: str
-    levels: Table | None
-    more: tuple[Table, ...]
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """All of them."""
-        return self.more if self.levels is None else (self.levels, *self.more)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
     """A guide without shape.
 
@@ -121,6 +94,7 @@ class Content:
         rest: The answer without what the first screen and the table of systems say of it.
         warning_groups: The warnings by severity.
         recordings: Every recording that figures rest on.
+        pages: Each system, or those that differ in one factor, in figures.
         peak_differences: Comparisons of peaks; None when there are none, as with `level_differences`.
         duets: Comparisons of systems that took turns; None when none did.
         no_differences: What to say where there are neither.
@@ -143,7 +117,7 @@ class Content:
     warnings: tuple[WarningPart, ...]
     warning_groups: tuple[WarningGroup, ...]
     workloads: tuple[WorkloadPart, ...]
-    systems: tuple[SystemPart, ...]
+    pages: tuple[SystemPage, ...]
     rates_note: str
     figures_note: str
     peak_differences: Table | None
@@ -153,7 +127,6 @@ class Content:
     factors: Table | None
     unexpected_variables: Table | None
     expected_variables: Table | None
-    environments: tuple[EnvironmentPart, ...]
     conditions: Table | None
     sections: tuple[Section, ...]
     outages: Table | None
@@ -192,7 +165,7 @@ def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
     """
     analysis = cleaned(analysis)
     has_rates = any(curve.kind.is_at_rate for curve in analysis.curves)
-    systems = tuple(_system(analysis, system) for system in analysis.systems)
+    pages = system_pages(analysis)
     warnings = warning_parts(analysis)
     first = first_screen(analysis, warnings)
     first_texts = {*first.notices, *(headline.text for headline in first.headlines)}
@@ -217,9 +190,9 @@ def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
         warnings=warnings,
         warning_groups=warning_groups(warnings),
         workloads=tuple(_workload(analysis, workload) for workload in analysis.workloads),
-        systems=systems,
+        pages=pages,
         rates_note=RATES_NOTE if has_rates else "",
-        figures_note=figures_note(table for part in systems for table in part.tables),
+        figures_note=figures_note(table for page in pages for table in page.tables),
         peak_differences=peak_differences(analysis),
         level_differences=level_differences(analysis),
         duets=duet_table(analysis),
@@ -229,7 +202,6 @@ def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
         expected_variables=variable_table(
             analysis, "Expected differences: factors, paths, ports and similar", expected=True
         ),
-        environments=environment_parts(analysis.systems),
         conditions=condition_table(analysis),
         sections=tuple(filter(None, (make(analysis) for make in SECTIONS))),
         outages=outage_table(analysis),
@@ -238,17 +210,6 @@ def describe(analysis: Analysis, recordings: str = RECORDINGS) -> Content:
         rebuild="plimsoll guide STUDY",
         capacity=capacity_part(analysis),
     )
-
-
-def _system(analysis: Analysis, system: SystemSummary) -> SystemPart:
-    levels, at_rates = system_tables(analysis, system)
-    more = (
-        *at_rates,
-        *notpm_tables(analysis, system),
-        *type_tables(analysis, system),
-        *instance_tables(analysis, system),
-    )
-    return SystemPart(name=system.name, levels=levels, more=more)
 
 
 def _workload(analysis: Analysis, workload: WorkloadSummary) -> WorkloadPart:

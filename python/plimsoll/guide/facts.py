@@ -1,7 +1,7 @@
 """What systems were measured on, what tells them apart, and what is equal between them besides throughput.
 
-Systems with the same facts are told together; of what servers and the client may use of their machine, nothing is told
-that is usual. Deliberately not here: finding facts out (`plimsoll.run`), and comparing them (`plimsoll.analyse`).
+What all systems share is told once; of what servers and the client may use of their machine, nothing is told that is
+usual. Deliberately not here: finding facts out (`plimsoll.run`), and comparing them (`plimsoll.analyse`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from plimsoll.analyse.model import Analysis, SystemSummary, VariableDifference, 
 from plimsoll.analyse.study.factors import NOT_SET, encryption_words, factors_of, is_unset
 from plimsoll.guide.sections import Section
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
-from plimsoll.guide.words import grouped
 from plimsoll.prose.phrases import factor_name, factor_value
 from plimsoll.record.environment import (
     ClientFacts,
@@ -39,55 +38,49 @@ class InstancePart:
 
     Attributes:
         variables: Every effective variable, sorted.
-        tables: Name and definition.
+        tables: Name and definition, but for those that all systems share.
     """
 
     title: str
     variables: tuple[Fact, ...]
     tables: tuple[Fact, ...]
-    option_file: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentPart:
-    """What some systems, or all of them, were measured on."""
-
-    systems: tuple[str, ...]
-    facts: tuple[Fact, ...]
-    instances: tuple[InstancePart, ...]
-
-    @property
-    def title(self) -> str:
-        """The names of the systems; those with commas in them are set apart by semicolons."""
-        return ("; " if any(", " in name for name in self.systems) else ", ").join(self.systems)
-
-    @property
-    def has_variables(self) -> bool:
-        """Some server said which variables are effective."""
-        return any(instance.variables for instance in self.instances)
+def shared_facts(systems: Sequence[SystemSummary]) -> tuple[Fact, ...]:
+    """What all systems were measured on."""
+    facts = [_facts(system) for system in systems]
+    return tuple(fact for fact in facts[0] if all(fact in other for other in facts[1:])) if facts else ()
 
 
-def environment_parts(systems: Sequence[SystemSummary]) -> tuple[EnvironmentPart, ...]:
-    """What all systems share first, then what each has of its own; what tells systems apart anyway is not repeated."""
-    facts = {system.name: _facts(system) for system in systems}
-    shared = _shared(list(facts.values()))
-    common = [EnvironmentPart(systems=("All systems",), facts=shared, instances=())] if shared else []
-    groups = grouped(systems, lambda system: tuple(fact for fact in facts[system.name] if fact not in shared))
-    return (*common, *(part for rest, group in groups if (part := _part(group, rest)).facts or part.instances))
+def system_facts(system: SystemSummary, shared: Sequence[Fact]) -> tuple[Fact, ...]:
+    """What a system was measured on, but for what all share."""
+    return tuple(fact for fact in _facts(system) if fact not in shared)
 
 
-def _shared(facts: list[tuple[Fact, ...]]) -> tuple[Fact, ...]:
-    if len(facts) < 2:
-        return ()
-    return tuple(fact for fact in facts[0] if all(fact in other for other in facts[1:]))
+def shared_definitions(systems: Sequence[SystemSummary]) -> tuple[Fact, ...]:
+    """Tables that every instance defines alike: name and definition."""
+    instances = [instance for system in systems for instance in system.environment.instances]
+    known = [instance.tables for instance in instances if instance.tables]
+    first, *others = known or [{}]
+    return tuple((name, text) for name, text in first.items() if all(other.get(name) == text for other in others))
 
 
-def _part(systems: list[SystemSummary], facts: tuple[Fact, ...]) -> EnvironmentPart:
-    return EnvironmentPart(
-        systems=tuple(system.name for system in systems),
-        facts=facts,
-        instances=tuple(part for system in systems for part in _instance_parts(system)),
-    )
+def instance_parts(system: SystemSummary, definitions: Sequence[Fact]) -> Iterator[InstancePart]:
+    """Those that say something; `definitions` are those that all systems share."""
+    first: InstanceFacts | None = None
+    for instance in system.environment.instances:
+        like = first or InstanceFacts(name="")
+        other = f", other than {like.name}" if like.name else ""
+        tables = tuple(
+            table for table in instance.tables.items() if table not in definitions and table not in like.tables.items()
+        )
+        if instance.variables or tables:
+            yield InstancePart(
+                title=f"{system.name}, {instance.name}{other}",
+                variables=tuple(sorted(instance.variables.items() - like.variables.items())),
+                tables=tables,
+            )
+        first = first or instance
 
 
 def _facts(system: SystemSummary) -> tuple[Fact, ...]:
@@ -196,22 +189,6 @@ def _client_facts(client: ClientFacts) -> list[Fact]:
     )
     drivers = f"{len(client.drivers)} ({', '.join(client.drivers)})" if client.drivers else None
     return _present(("Client", ", ".join(part for part in (engine, place) if part) or None), ("Drivers", drivers))
-
-
-def _instance_parts(system: SystemSummary) -> Iterator[InstancePart]:
-    first: InstanceFacts | None = None
-    for instance in system.environment.instances:
-        like = first or InstanceFacts(name="")
-        if instance.variables or instance.tables or instance.option_file:
-            yield InstancePart(
-                title=f"{system.name}, {instance.name}{f', other than {like.name}' if like.name else ''}",
-                variables=tuple(sorted(instance.variables.items() - like.variables.items())),
-                tables=tuple(
-                    (name, table) for name, table in instance.tables.items() if like.tables.get(name) != table
-                ),
-                option_file=instance.option_file,
-            )
-        first = first or instance
 
 
 def _present(*facts: tuple[str, str | None]) -> list[Fact]:

@@ -16,7 +16,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -43,8 +43,9 @@ from plimsoll.guide.content import Content, WorkloadPart
 from plimsoll.guide.drawer import drawn
 from plimsoll.guide.headline import is_duet
 from plimsoll.guide.marks import PAGE, SHAPES, Chart, Style, series_colours, series_dashes, series_shapes
-from plimsoll.guide.sections import Section
+from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links
+from plimsoll.guide.system_pages import SystemPage
 from plimsoll.guide.tables import Table
 from plimsoll.guide.trials import OPEN_COUNT, CellStrips, cell_strips
 from plimsoll.record.level import LevelKind
@@ -350,27 +351,37 @@ class SectionFigures:
     tables: tuple[tuple[str, tuple[Table, ...]], ...]
 
 
-def section_figures(section: Section) -> SectionFigures:
-    """A section with its pictures."""
-    figures = tuple(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFigures:
+    """Words and charts of a system's page."""
+
+    words: SystemPage
+    figures: tuple[Figure, ...]
+
+
+def page_figures(page: SystemPage, index: int) -> PageFigures:
+    """A system's page with its pictures; `index` keeps their ids apart from those of others."""
+    return PageFigures(words=page, figures=_charts(page.charts, f"s{index}-", 150, f"{page.name}: "))
+
+
+def _charts(charts: Sequence[SectionChart], prefix: str, height_px: int, subject: str = "") -> tuple[Figure, ...]:
+    style = Style(width_px=None, height_px=height_px)
+    return tuple(
         Figure(
             title=chart.title,
-            label=chart.title,
-            pictures=(
-                picture(
-                    chart.draw(Style(width_px=None, height_px=220)),
-                    "any",
-                    NARROW_PX,
-                    f"{section.anchor}{index}-",
-                ),
-            ),
+            label=f"{subject}{chart.title}",
+            pictures=(picture(chart.draw(style), "any", NARROW_PX, f"{prefix}{index}-"),),
         )
-        for index, chart in enumerate(section.charts)
+        for index, chart in enumerate(charts)
     )
+
+
+def section_figures(section: Section) -> SectionFigures:
+    """A section with its pictures."""
     key = tuple(dict.fromkeys(entry for chart in section.charts for entry in chart.key))
     open_first = sorted(section.tables, key=lambda table: bool(table.fold))
     tables = tuple((fold, tuple(group)) for fold, group in itertools.groupby(open_first, key=lambda table: table.fold))
-    return SectionFigures(words=section, figures=figures, key=key, tables=tables)
+    return SectionFigures(words=section, figures=_charts(section.charts, section.anchor, 220), key=key, tables=tables)
 
 
 def duet_figures(analysis: Analysis) -> tuple[Figure, ...]:

@@ -24,11 +24,12 @@ from rich.text import Text
 
 from plimsoll import __version__
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.content import NO_ENVIRONMENTS, RECORDINGS, Content, describe
+from plimsoll.guide.content import RECORDINGS, Content, describe
 from plimsoll.guide.figures import (
     chart_scripts,
     duet_figures,
     first_figures,
+    page_figures,
     section_figures,
     trusted,
     workload_figures,
@@ -36,6 +37,7 @@ from plimsoll.guide.figures import (
 from plimsoll.guide.markdown import section_lines
 from plimsoll.guide.methods import methods_of
 from plimsoll.guide.sections import Section
+from plimsoll.guide.system_pages import PAGES_TITLE
 from plimsoll.guide.tables import Column
 from plimsoll.guide.terminal_blocks import section_blocks
 from plimsoll.guide.words import clean, escape_markdown
@@ -58,7 +60,8 @@ def _page(content: Content) -> str:
     scripts = (_within_script(chart_scripts()), _within_script(_resource("guide.js")))
     return page_template("guide.html.jinja").render(
         content=content,
-        no_environments=NO_ENVIRONMENTS,
+        pages=[page_figures(page, index) for index, page in enumerate(content.pages)],
+        pages_title=PAGES_TITLE,
         methods=methods_of(content.analysis),
         equal=next((plain_percent(difference.equal_within) for difference in content.analysis.differences), ""),
         contents=_contents(content),
@@ -79,11 +82,10 @@ def _contents(content: Content) -> list[tuple[str, str]]:
     return [
         ("answer", "The answer"),
         *workloads,
-        *([("systems", "Every system in figures")] if content.has_curves else []),
         *((result_section.anchor, result_section.title) for result_section in content.result_sections),
         *([("differences", "Differences")] if content.has_curves else []),
         ("warnings", "Warnings in full"),
-        ("environments", "Machines and servers"),
+        ("systems", PAGES_TITLE),
         ("configuration", "What differs"),
         *((background_section.anchor, background_section.title) for background_section in content.background_sections),
         ("method", "Method"),

@@ -131,12 +131,31 @@ RATES_NOTE = (
 _Placed = tuple[WorkloadSummary, Curve]
 
 
-def system_tables(analysis: Analysis, system: SystemSummary) -> tuple[Table | None, tuple[Table, ...]]:
-    """All of a system in one table, as in HP's guides, and at target rates one for each workload."""
-    curves = curves_of(analysis, system.name)
-    closed = [curve for curve in curves if not curve[1].kind.is_at_rate]
-    closed_table = _levels_table(system.name, closed, notes=_notes(analysis, system, closed)) if closed else None
-    return closed_table, tuple(_rates_table(system, curve, MEASURES) for curve in curves if curve[1].kind.is_at_rate)
+def system_tables(
+    analysis: Analysis, systems: Sequence[SystemSummary], labels: Sequence[str] = ("",)
+) -> tuple[Table | None, tuple[Table, ...]]:
+    """All of a system in one table, as in HP's guides, and at target rates one for each workload.
+
+    Args:
+        analysis: Of the study.
+        systems: One, or several that share a table.
+        labels: What each of several is called in a column's heading.
+    """
+    closed: list[_Placed] = []
+    at_rate: list[Table] = []
+    notes: list[str] = []
+    for system, label in zip(systems, labels, strict=True):
+        for workload, curve in curves_of(analysis, system.name):
+            heading = f"{workload.name}, {label}" if label else workload.name
+            if curve.kind.is_at_rate:
+                at_rate.append(_rates_table(system, (workload, curve), MEASURES))
+            else:
+                closed.append((workload.model_copy(update={"name": heading}), curve))
+        notes += level_notes(analysis, system, label)
+    order = [workload.name for workload in analysis.workloads]
+    closed.sort(key=lambda placed: order.index(placed[1].workload))
+    caption = "; ".join(system.name for system in systems)
+    return _levels_table(caption, closed, notes=tuple(notes)) if closed else None, tuple(at_rate)
 
 
 def workload_tables(analysis: Analysis, system: SystemSummary, workload: WorkloadSummary) -> Iterator[Table]:
@@ -247,14 +266,17 @@ def levels_of(
     return level_heading(curve.kind, unit), [(cell.level.figure(unit), cell) for cell in curve.cells]
 
 
-def _notes(analysis: Analysis, system: SystemSummary, curves: Iterable[_Placed]) -> tuple[str, ...]:
+def level_notes(analysis: Analysis, system: SystemSummary, label: str = "") -> tuple[str, ...]:
+    """What to know of the levels of a system in a closed loop; `label` is what it is called beside others."""
+    of = f"{label}: " if label else ""
     notes = [
-        f"{workload.name}: the peak may lie beyond {curve.peak.level.label()}, the last level measured."
-        for workload, curve in curves
+        f"{workload.name}: {of}the peak may lie beyond {curve.peak.level.label()}, the last level measured."
+        for workload, curve in curves_of(analysis, system.name)
+        if not curve.kind.is_at_rate
         if curve.peak is not None and not curve.peak.is_inside_range and len(curve.cells) > 1
     ]
     if system.unknown and any(other.unknown != system.unknown for other in analysis.systems):
-        notes.append(f"Not known: {unknown_words(system)}.")
+        notes.append(f"{of}Not known: {unknown_words(system)}.")
     return tuple(notes)
 
 

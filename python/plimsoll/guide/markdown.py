@@ -8,14 +8,16 @@ Deliberately not here: what is said (`content`, `tables`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.content import NO_ENVIRONMENTS, RECORDINGS, Content, describe
-from plimsoll.guide.facts import EnvironmentPart
+from plimsoll.guide.content import RECORDINGS, Content, describe
+from plimsoll.guide.facts import Fact
 from plimsoll.guide.methods import MethodNote, methods_of
-from plimsoll.guide.sections import Section
+from plimsoll.guide.sections import Listing, Section
 from plimsoll.guide.sources import RecordingPart, Source
+from plimsoll.guide.system_pages import PAGES_TITLE, SystemPage
 from plimsoll.guide.tables import NOT_KNOWN, Entry, Table
 from plimsoll.guide.warnings import WarningGroup, WarningPart
 from plimsoll.guide.words import escape_markdown
@@ -28,7 +30,6 @@ def render_markdown(analysis: Analysis, recordings: str = RECORDINGS) -> str:
         _answer(content),
         *_workloads(content),
         _capacity(content),
-        _systems(content),
         *(_section(result_section, content.recorded) for result_section in content.result_sections),
         _differences(content),
         [
@@ -37,7 +38,7 @@ def render_markdown(analysis: Analysis, recordings: str = RECORDINGS) -> str:
             *(_table(content.conditions, content.recorded) if content.conditions else []),
             *(_table(content.outages, content.recorded) if content.outages else []),
         ],
-        _environments(content),
+        _pages(content),
         _configuration(content),
         *(_section(background_section, content.recorded) for background_section in content.background_sections),
         ["## How the figures were found", *(_method(note) for note in methods_of(content.analysis)), _rebuild(content)],
@@ -131,9 +132,23 @@ def _capacity(content: Content) -> list[str]:
     return ["## Capacity", *(block for table in tables for block in _table(table, content.recorded))]
 
 
-def _systems(content: Content) -> list[str]:
-    tables = (block for part in content.systems for table in part.tables for block in _table(table, content.recorded))
-    return ["## Every system in figures", *tables, content.rates_note, content.figures_note]
+def _pages(content: Content) -> list[str]:
+    """Every system: what it is, its levels, its options."""
+    blocks = [block for page in content.pages for block in _page(page, content.recorded)]
+    return [f"## {PAGES_TITLE}", *blocks, content.rates_note, content.figures_note]
+
+
+def _page(page: SystemPage, recorded: Mapping[str, str]) -> list[str]:
+    blocks = [f"### {escape_markdown(page.name)}", _facts(page.facts)]
+    for table in (page.differences, *page.levels, *page.more, page.options):
+        if table is not None:
+            is_named = table.title == page.name
+            blocks += _table(table, recorded)[1 if is_named else 0 :]
+    return blocks
+
+
+def _facts(facts: Iterable[Fact]) -> str:
+    return "\n".join(f"- {escape_markdown(name)}: {escape_markdown(value)}" for name, value in facts)
 
 
 def _section(section: Section, recorded: Mapping[str, str]) -> list[str]:
@@ -144,7 +159,13 @@ def section_lines(section: Section, recorded: Mapping[str, str]) -> list[str]:
     """Blocks of Markdown for a section, without its title."""
     tables = (block for table in section.tables for block in _table(table, recorded))
     sentences = _list(section.sentences) if section.sentences or not section.tables else ""
-    return [sentences, *tables, *map(escape_markdown, section.notes)]
+    listings = (block for listing in section.listings for block in _listing(listing))
+    return [sentences, *tables, *map(escape_markdown, section.notes), *listings]
+
+
+def _listing(listing: Listing) -> list[str]:
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", listing.text) or [""]))
+    return [f"### {escape_markdown(listing.title)}", f"{fence}\n{listing.text.rstrip()}\n{fence}"]
 
 
 def _differences(content: Content) -> list[str]:
@@ -158,19 +179,6 @@ def _configuration(content: Content) -> list[str]:
     tables = (content.factors, content.unexpected_variables, content.expected_variables)
     blocks = [block for table in tables if table is not None for block in _table(table, content.recorded)]
     return ["## What differs between the systems", *(blocks or ["Nothing is known to differ."])]
-
-
-def _environments(content: Content) -> list[str]:
-    parts = [block for part in content.environments for block in _environment(part)]
-    return ["## Machines and servers", *(parts or [NO_ENVIRONMENTS])]
-
-
-def _environment(part: EnvironmentPart) -> list[str]:
-    facts = [f"- {escape_markdown(name)}: {escape_markdown(value)}" for name, value in part.facts]
-    return [
-        f"### {escape_markdown(part.title)}",
-        "\n".join(facts) or "Nothing is known about the machines.",
-    ]
 
 
 def _warning(warning_part: WarningPart, recorded: Mapping[str, str]) -> str:

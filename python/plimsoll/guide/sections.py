@@ -29,6 +29,19 @@ class SectionChart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The text of a file, which a page folds under its title.
+
+    Attributes:
+        is_printed: It stands on paper too.
+    """
+
+    title: str
+    text: str
+    is_printed: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """A section of a guide.
 
@@ -38,6 +51,7 @@ class Section:
         notes: What to know of the figures, below them.
         brief: Tables that a terminal shows in place of the sentences, where these would be too many.
         is_background: It tells under which conditions results hold, and stands behind them.
+        listings: Texts of files, below everything else.
     """
 
     anchor: str
@@ -48,6 +62,7 @@ class Section:
     notes: tuple[str, ...] = ()
     brief: tuple[Table, ...] = ()
     is_background: bool = False
+    listings: tuple[Listing, ...] = ()
 
 
 def best_systems(analysis: Analysis) -> dict[str, str]:

@@ -15,7 +15,14 @@ from plimsoll.analyse.findings.missing import missing_groups
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import Content, describe
 from plimsoll.guide.headline import many_tables
-from plimsoll.guide.level_tables import instance_table, notpm_table, type_tables_of, workload_tables
+from plimsoll.guide.level_tables import (
+    curves_of,
+    instance_table,
+    level_notes,
+    notpm_table,
+    type_tables_of,
+    workload_tables,
+)
 from plimsoll.guide.sections import Section
 from plimsoll.guide.terminal_blocks import hanging, heading, section, sentence_blocks, show_table, table_blocks
 from plimsoll.guide.warnings import WarningPart
@@ -65,8 +72,8 @@ def render_answer(analysis: Analysis) -> Group:
 
 def _figures(content: Content) -> Iterator[RenderableType]:
     analysis = content.analysis
-    for system, system_part in zip(analysis.systems, content.systems, strict=True):
-        if system_part.tables:  # of a system that was only searched there are none
+    for system in analysis.systems:
+        if curves_of(analysis, system.name):  # of a system that was only searched there are none
             yield from heading(f"{system.name}, {system.instances} instances" if system.instances > 1 else system.name)
         shown_notes: set[str] = set()
         for part in content.workloads:
@@ -79,11 +86,7 @@ def _figures(content: Content) -> Iterator[RenderableType]:
                 yield show_table(table)
                 yield from sentence_blocks(note for note in table.notes if note not in shown_notes)
                 shown_notes |= set(table.notes)
-        yield from sentence_blocks(
-            note
-            for note in (system_part.levels.notes if system_part.levels is not None else ())
-            if note not in shown_notes
-        )
+        yield from sentence_blocks(note for note in level_notes(analysis, system) if note not in shown_notes)
     yield Text()
     yield from sentence_blocks((content.rates_note, content.figures_note, content.bounds, *content.unknown), mark="")
 

@@ -125,6 +125,7 @@ class InstanceFacts(Document):
         variables: Every effective global variable.
         variables_set: Names of those whose value somebody chose, in an option file or later; null where the server does
             not say. All others have the server's own defaults.
+        variable_defaults: What the server itself would have chosen for those; empty where it does not say.
         tables: Definition of each table of the data set, as SHOW CREATE TABLE prints it.
         data_bytes: Size of the data set's tables with their indexes.
         option_file: Text of the option file of a managed server.
@@ -144,6 +145,7 @@ class InstanceFacts(Document):
     started_unix_s: int | None = None
     variables: dict[str, str] = Field(default_factory=dict)
     variables_set: tuple[str, ...] | None = None
+    variable_defaults: dict[str, str] = Field(default_factory=dict)
     tables: dict[str, str] = Field(default_factory=dict)
     data_bytes: int | None = None
     option_file: str | None = None

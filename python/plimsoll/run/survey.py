@@ -15,7 +15,7 @@ import os
 import platform
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ from plimsoll.regular_file import read_regular
 from plimsoll.run.instance import Instance, parts_of, sources_of
 from plimsoll.run.server_answers import drawn_statements
 from plimsoll.servers.control import connect
-from plimsoll.servers.data_facts import data_facts, variables_set
+from plimsoll.servers.data_facts import data_facts, variable_defaults, variables_set
 from plimsoll.servers.facts import host_facts, huge_pages_bytes, instance_facts
 from plimsoll.servers.locality import boot_id
 from plimsoll.servers.placement import placement_facts
@@ -158,6 +158,12 @@ def with_client_cpus(environment: Environment, engine_pid: int) -> Environment:
 class _Surveyed:
     data: DataFacts
     variables_set: tuple[str, ...] | None
+    variable_defaults: dict[str, str]
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """As fields of the instance's facts."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 class DataSurvey:
@@ -182,13 +188,15 @@ class DataSurvey:
         surveyed = self._surveyed.get(facts.name)
         if surveyed is None:
             return facts
-        return facts.model_copy(update={"data": surveyed.data, "variables_set": surveyed.variables_set})
+        return facts.model_copy(update=surveyed.facts)
 
 
 def _asked(instance: Instance, workloads: Sequence[Workload]) -> _Surveyed:
     tables = [name for workload in workloads for name in workload.table_names]
     with connect(instance.target) as control:
-        return _Surveyed(data_facts(control, tables, _statements(workloads)), variables_set(control))
+        chosen = variables_set(control)
+        defaults = variable_defaults(control, chosen or ())
+        return _Surveyed(data_facts(control, tables, _statements(workloads)), chosen, defaults)
 
 
 def _statements(workloads: Iterable[Workload]) -> Iterator[Explained]:

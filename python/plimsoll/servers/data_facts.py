@@ -66,6 +66,16 @@ def variables_set(control: ControlConnection) -> tuple[str, ...] | None:
     return None
 
 
+def variable_defaults(control: ControlConnection, names: Iterable[str]) -> dict[str, str]:
+    """The server's own defaults of some variables; empty where it does not say, as MySQL."""
+    asked = set(names)
+    statement = "SELECT variable_name, default_value FROM information_schema.system_variables"
+    with contextlib.suppress(TargetError):
+        rows = control.rows(f"{statement} WHERE default_value IS NOT NULL", columns=2)
+        return {str(name).lower(): str(value) for name, value in rows if str(name).lower() in asked}
+    return {}
+
+
 def _tables(control: ControlConnection, names: Sequence[str]) -> dict[str, TableFacts]:
     columns, indexes = _columns(control, names), _indexes(control, names)
     rows = _asked(

@@ -48,6 +48,8 @@ class CoverSpec(Written):
         summary: Above the answer, in your own words.
         confidential: A mark on every sheet, such as `"Internal use only"`.
         logo: A picture beside the file that says so, such as `"logo.svg"`: PNG, JPEG or SVG, at most 200 kB.
+        group_by: Systems that differ only in this factor, such as "storage", share a page of the guide, with a column
+            for each value. Default: a page for each system.
     """
 
     title: Line = ""
@@ -57,6 +59,7 @@ class CoverSpec(Written):
     summary: Annotated[str, Field(max_length=2000)] = ""
     confidential: Annotated[str, Field(max_length=80), AfterValidator(_printable)] = ""
     logo: Annotated[str, AfterValidator(_logo_name)] = ""
+    group_by: Line = ""
 
 
 def read_cover(path: Path) -> CoverSpec:

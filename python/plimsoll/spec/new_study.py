@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -139,7 +140,7 @@ def _systems(question: Question, server: Mapping[str, TomlValue]) -> list[list[L
     ]
 
 
-TomlValue: TypeAlias = "str | int | float | bool | Sequence[TomlValue] | Mapping[str, TomlValue]"
+TomlValue: TypeAlias = "str | int | float | bool | date | Sequence[TomlValue] | Mapping[str, TomlValue]"
 
 
 def toml_text(value: TomlValue) -> str:
@@ -155,8 +156,8 @@ def toml_text(value: TomlValue) -> str:
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
         case int():
             return f"{value:_}"
-        case float():
-            return repr(value)
+        case float() | date():
+            return str(value)
         case Mapping():
             pairs = ", ".join(f"{_key(key)} = {toml_text(item)}" for key, item in value.items())
             return f"{{ {pairs} }}" if pairs else "{}"

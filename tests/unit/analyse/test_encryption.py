@@ -6,6 +6,7 @@ from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.model import Analysis
 from plimsoll.guide.content import describe
+from plimsoll.guide.facts import shared_facts
 from plimsoll.guide.html import render_html
 from plimsoll.record.model import ConnectionsRecord, EncryptionRecord
 from support.made import Made, measured
@@ -78,17 +79,17 @@ def test_systems_that_are_encrypted_alike_are_no_doubt_and_say_so_once() -> None
     analysis = analyse("s", [trial("a", NEW), trial("b", NEW)])
     assert doubt(analysis) is None
     content = describe(analysis)
-    assert ("Encryption of connections", NEW) in content.environments[0].facts
-    assert content.environments[0].systems == ("All systems",)
+    assert ("Encryption of connections", NEW) in shared_facts(analysis.systems)
+    assert all("Encryption of connections" not in dict(page.facts) for page in content.pages)
     assert content.factors is not None
     assert [column.heading for column in content.factors.columns] == ["system", "target"]
 
 
 def test_where_they_differ_each_system_says_how() -> None:
     analysis = analyse("s", [trial("a", NEW), trial("b", None)])
-    own = {part.systems: dict(part.facts) for part in describe(analysis).environments}
-    assert own[("a",)]["Encryption of connections"] == NEW
-    assert own[("b",)]["Encryption of connections"] == "none"
+    own = {page.name: dict(page.facts) for page in describe(analysis).pages}
+    assert own["a"]["Encryption of connections"] == NEW
+    assert own["b"]["Encryption of connections"] == "none"
     assert "not encrypted alike" in render_html(analysis)
 
 

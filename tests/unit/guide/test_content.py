@@ -7,7 +7,7 @@ import pytest
 from plimsoll.analyse.model import Analysis, SystemSummary
 from plimsoll.analyse.study.curve_model import PoolReason
 from plimsoll.guide.content import describe
-from plimsoll.guide.facts import environment_parts
+from plimsoll.guide.facts import instance_parts, shared_facts, system_facts
 from plimsoll.guide.headline import glance_table
 from plimsoll.guide.html import render_html
 from plimsoll.guide.marks import logarithmic_ticks
@@ -30,22 +30,25 @@ def _with_factors(analysis: Analysis, *factors: dict[str, str]) -> Analysis:
 def test_what_all_systems_share_is_told_once_and_the_rest_apart() -> None:
     one = Environment(host=HostFacts(name="a", memory_bytes=2**34))
     other = Environment(host=HostFacts(name="b", memory_bytes=2**34))
-    parts = environment_parts(_systems(one, other, other))
-    assert [(part.systems, part.facts) for part in parts] == [
-        (("All systems",), (("Memory", "16.0 GiB"),)),
-        (("s0",), (("Host", "a"),)),
-        (("s1", "s2"), (("Host", "b"),)),
+    systems = _systems(one, other, other)
+    shared = shared_facts(systems)
+    assert shared == (("Memory", "16.0 GiB"),)
+    assert [system_facts(system, shared) for system in systems] == [
+        (("Host", "a"),),
+        (("Host", "b"),),
+        (("Host", "b"),),
     ]
 
 
 def test_what_tells_systems_apart_is_not_repeated_as_environment() -> None:
-    assert environment_parts(imported_analysis().systems) == ()
+    assert [system_facts(system, ()) for system in imported_analysis().systems] == [()] * 8
 
 
 def test_the_engine_is_named_once() -> None:
     client = ClientFacts(engine_version="plimsoll-engine 0.1.0", on_server_host=False)
-    (part,) = environment_parts(_systems(Environment(client=client)))
-    assert part.facts == (("Client", "plimsoll-engine 0.1.0, on a host of its own"),)
+    assert shared_facts(_systems(Environment(client=client))) == (
+        ("Client", "plimsoll-engine 0.1.0, on a host of its own"),
+    )
 
 
 def test_only_factors_that_differ_tell_systems_apart() -> None:
@@ -103,16 +106,17 @@ def test_what_instances_share_is_told_once() -> None:
         )
         for number in range(2)
     )
-    (part,) = environment_parts(_systems(Environment(instances=(one, other))))
-    assert part.facts == (
+    (system,) = _systems(Environment(instances=(one, other)))
+    parts = list(instance_parts(system, ()))
+    assert shared_facts([system]) == (
         ("Server", "10.11.6"),
         ("Data set", "100 B"),
         ("s/0: Data directory", "/data/0"),
         ("s/1: Data directory", "/data/1"),
     )
-    assert [instance.variables for instance in part.instances] == [
+    assert [part.variables for part in parts] == [
         (("port", "0"), ("sync_binlog", "1")),
         (("port", "1"),),
     ]
-    assert [instance.tables for instance in part.instances] == [(("t", "CREATE TABLE t"),), ()]
-    assert part.instances[1].title.endswith("s/1, other than s/0")
+    assert [part.tables for part in parts] == [(("t", "CREATE TABLE t"),), ()]
+    assert parts[1].title.endswith("s/1, other than s/0")

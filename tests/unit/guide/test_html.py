@@ -108,7 +108,7 @@ def test_ids_occur_once(make: Maker) -> None:
 def test_the_answer_comes_first_and_the_rest_in_order() -> None:
     ids = read(measured_analysis()).ids
     assert [one for one in ids if re.fullmatch("[a-z]+|workload-[0-9]", one)] == [
-        "answer", "workload-1", "workload-2", "systems", "differences", "warnings", "environments", "configuration",
+        "answer", "workload-1", "workload-2", "differences", "warnings", "systems", "configuration", "environments",
         "method", "limits", "missing", "recordings",
     ]  # fmt: skip
 

@@ -31,8 +31,7 @@ def test_one_level_is_no_peak_and_says_so_as_a_limitation() -> None:
     assert "read-write: at 8 connections, throughput of b is 20.0 % higher than that of a" in " ".join(content.answer)
     assert "peak-at-last-level" not in {warning.code for warning in content.warnings}
     assert [text for text in content.limits if text.startswith("Only one level was measured, 8 connections:")]
-    levels = content.systems[0].levels
-    assert levels is not None
+    (levels,) = content.pages[0].levels
     assert not {"scale"} & {column.heading for column in levels.columns}
     assert not any(entry.mark for row in levels.rows for entry in row)
 

@@ -18,7 +18,7 @@ from support.analyses import measured_analysis
 def test_every_figure_of_a_cell_is_a_link_to_its_recordings() -> None:
     content = describe(measured_analysis())
     trials = {trial.trial_id for trial in measured_analysis().trials}
-    tables = [table for part in content.systems for table in part.tables]
+    tables = [table for page in content.pages for table in page.tables]
     figures = [entry for table in tables for row in table.rows for entry in row[1:] if entry.text != "–"]
     assert figures
     assert all(entry.source in trials for entry in figures)

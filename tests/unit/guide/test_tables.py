@@ -16,7 +16,7 @@ from support.stalled import stalled_analysis
 
 
 def system_table(analysis: Analysis, system: SystemSummary) -> Table:
-    table, _ = system_tables(analysis, system)
+    table, _ = system_tables(analysis, [system])
     assert table is not None
     return table
 

@@ -71,6 +71,10 @@ class Factors:
         effective = effective_value(self.system, name)
         return self.stated.get(name) if effective is None else effective
 
+    def value_by_name(self, name: str) -> str | None:
+        """The value as a study file or a table calls it, whatever the server says; None where it has no such factor."""
+        return self.system.factor_values.get(name, self.stated.get(name))
+
     def value_beside(self, name: str, other: SystemSummary) -> str | None:
         """The value; `NOT_SET` where a study file sets it for another system and says all of this one."""
         value = self.value(name)

@@ -11,7 +11,7 @@ from plimsoll.analyse.study.cell_model import has_p99
 from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.study.factors import encryptions_of
 from plimsoll.analyse.study.throughput import REPETITIONS_NEEDED
-from plimsoll.analyse.study.workloads import learned_from
+from plimsoll.analyse.study.workloads import learned_from, statements_of
 from plimsoll.analyse.trial.instances import replicas_of, sources_of
 from plimsoll.analyse.trial.processors import servers_host
 from plimsoll.analyse.trial.tpcc import beside, tpcc_deviations
@@ -48,6 +48,7 @@ def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary
             ),
             deviations=tpcc_deviations(trials_by_workload[workload.name]),
             learned=learned_from(workload),
+            statements=statements_of(workload, (trial.environment for trial in trials_by_workload[workload.name])),
         )
         for workload in reversed(first.values())
     )

@@ -1,18 +1,25 @@
-"""What a workload is: whether it only reads, and from which log it was learned.
+"""What a workload is: whether it only reads, its statements, and from which log it was learned.
 
-It only reads by its kind or, where none is stated, by its name. How faithful it is to its log is what the recorded
-text of its workload file says.
+It only reads by its kind or, where none is stated, by its name. What a workload file says of its statements, and how
+faithful it is to its log, is read from its recorded text; of other workloads the server was asked to explain the
+statements.
 """
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from plimsoll.errors import SpecError
 from plimsoll.record.document import Document
+from plimsoll.record.environment import Environment
 from plimsoll.record.model import WorkloadRecord
+from plimsoll.spec.explain_statements import times_in_transaction
 from plimsoll.spec.learned_section import FigureKind, LearnedCheck, LearnedSpec
 from plimsoll.spec.oltp import reads_only
+from plimsoll.spec.transactions import Counts, StatementSpec, TransactionSpec
+from plimsoll.spec.workload_file import parse_workload
 from plimsoll.spec.workloads import FILE_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -28,6 +35,61 @@ def is_read_only(workload: WorkloadSummary) -> bool:
         )
     plain = workload.name.lower().replace("-", " ").replace("_", " ")
     return "read only" in plain or "point select" in plain
+
+
+class WorkloadStatement(Document):
+    """A statement of a workload.
+
+    Attributes:
+        name: Unique within the workload.
+        sql: With values in it, or with `:name` where a workload file draws them.
+        times: How often it runs in a transaction, such as `10` or `1 to 5`; null where the recordings do not say.
+    """
+
+    name: str
+    sql: str
+    times: str | None = None
+
+
+def statements_of(workload: WorkloadRecord, environments: Iterable[Environment]) -> tuple[WorkloadStatement, ...]:
+    """The statements that are known of a workload.
+
+    Args:
+        workload: As a trial recorded it.
+        environments: Of its trials: the first one whose servers explained statements of the workload counts.
+    """
+    text = workload.options.get("definition")
+    if isinstance(text, str):
+        return tuple(_of_file(text))
+    instances = (instance for environment in environments for instance in environment.instances)
+    plans = (instance.data.plans for instance in instances if instance.data is not None)
+    explained = ([plan for plan in each if plan.workload == workload.name] for each in plans)
+    return tuple(
+        WorkloadStatement(
+            name=plan.statement,
+            sql=plan.sql,
+            times=times_in_transaction(workload.kind or "", workload.options, plan.statement),
+        )
+        for plan in next(filter(None, explained), ())
+    )
+
+
+def _of_file(text: str) -> Iterator[WorkloadStatement]:
+    if len(text) > FILE_BYTES_MAX:
+        return
+    try:
+        file = parse_workload(text)
+    except SpecError:
+        return
+    for transaction in file.transaction:
+        for number, statement in enumerate(transaction.statement, start=1):
+            name = transaction.name if len(transaction.statement) == 1 else f"{transaction.name}, {number}"
+            yield WorkloadStatement(name=name, sql=" | ".join(statement.texts), times=_times(transaction, statement))
+
+
+def _times(transaction: TransactionSpec, statement: StatementSpec) -> str | None:
+    times = transaction.loops.get(statement.loop) if statement.loop is not None else statement.repeat
+    return " to ".join(dict.fromkeys(map(str, (times.low, times.high)))) if isinstance(times, Counts) else None
 
 
 class FidelityKind(Document):
