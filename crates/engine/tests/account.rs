@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-use common::{Wall, closed, group, run, run_with, transact};
+use common::{LONG_MS, Wall, closed, group, run, run_until, run_with, transact};
 use plimsoll_core::message::{EndReason, FailureClass, Message};
 use plimsoll_engine::{
     Arrival, ClosedLoop, ConnectionTerms, Gate, GroupRun, Observer, Outcome, Trial, TrialOptions, WorkerFault,
@@ -19,7 +19,12 @@ fn nap() {
 }
 
 fn busy(connections: u32) -> GroupRun {
-    closed(connections, |_| {
+    busy_with(connections, None)
+}
+
+/// The same until so many transactions have ended, where a number is given.
+fn busy_with(connections: u32, transactions_max: Option<u64>) -> GroupRun {
+    let build = |_| {
         Ok(|gate: &mut Gate<'_>, arrival: Arrival| {
             if arrival.index % 7 == 3 {
                 gate.sent();
@@ -29,7 +34,9 @@ fn busy(connections: u32) -> GroupRun {
             }
             Ok(())
         })
-    })
+    };
+    let arrivals = ClosedLoop::new(connections, transactions_max);
+    group(connections, arrivals, build, Wall::default())
 }
 
 #[test]
@@ -103,7 +110,7 @@ fn the_load_begins_when_it_was_told_to() {
             let now = std::time::SystemTime::now()
                 .duration_since(std::time::UNIX_EPOCH)
                 .unwrap();
-            at_unix_ns.store(now.as_nanos() as u64 + 150_000_000, Ordering::SeqCst);
+            at_unix_ns.store(now.as_nanos() as u64 + 2_000_000_000, Ordering::SeqCst);
             handle.start(Some(at_unix_ns.load(Ordering::SeqCst)));
         }
     });
@@ -111,8 +118,7 @@ fn the_load_begins_when_it_was_told_to() {
 }
 
 /// Never answers until its connection is cut, then fails as a real connection would.
-fn silent(connections: u32, ends: fn(&mut Gate<'_>) -> Result<(), WorkerFault>) -> GroupRun {
-    let wall = Wall::default();
+fn silent(connections: u32, wall: &Wall, ends: fn(&mut Gate<'_>) -> Result<(), WorkerFault>) -> GroupRun {
     let shared = wall.clone();
     let build = move |_| {
         let wall = shared.clone();
@@ -126,13 +132,13 @@ fn silent(connections: u32, ends: fn(&mut Gate<'_>) -> Result<(), WorkerFault>) 
             ends(gate)
         })
     };
-    group(connections, ClosedLoop::new(connections, None), build, wall)
+    group(connections, ClosedLoop::new(connections, None), build, wall.clone())
 }
 
 fn short_grace() -> TrialOptions {
     TrialOptions {
         grace_ms: 50,
-        ..TrialOptions::new(100, 200)
+        ..TrialOptions::new(100, LONG_MS)
     }
 }
 
@@ -148,21 +154,32 @@ fn transactions_that_are_cut_are_unfinished_however_their_worker_takes_it() {
     };
     let faults: fn(&mut Gate<'_>) -> _ = |_| Err(WorkerFault::new(FailureClass::Target, "connection lost"));
     for ends in [gives_up, completes, faults] {
-        let told = run(short_grace(), vec![silent(6, ends), busy(2)]);
+        let wall = Wall::default();
+        let groups = vec![silent(6, &wall, ends), busy_with(2, Some(100))];
+        let mut ended_count = 0;
+        let told = run_until(short_grace(), groups, |interval| {
+            let counts = interval.groups[1].snapshot.counts();
+            ended_count += counts.completed + counts.failed;
+            wall.came_count() == 6 && ended_count == 100
+        });
         let done = told.checked(100);
-        assert_eq!((done.unfinished_count, done.reason), (6, EndReason::Completed));
+        assert_eq!((done.unfinished_count, done.reason), (6, EndReason::Stopped));
     }
 }
 
 #[test]
 fn workers_that_ignore_the_cut_are_left_behind_with_a_warning() {
-    let deaf: Plain = |gate, _| {
-        gate.sent();
-        loop {
-            thread::park();
-        }
-    };
-    let told = run(short_grace(), vec![closed(1, move |_| Ok(deaf))]);
+    let wall = Wall::default(); // no cut makes it fall: it is not that of the group
+    let shared = wall.clone();
+    let deaf = closed(1, move |_| {
+        let wall = shared.clone();
+        Ok(move |gate: &mut Gate<'_>, _| {
+            gate.sent();
+            wall.wait();
+            Ok(())
+        })
+    });
+    let told = run_until(short_grace(), vec![deaf], |_| wall.came_count() == 1);
     assert_eq!(told.checked(100).unfinished_count, 1);
     let warned = |event: &Message| matches!(event, Message::Warning(warning) if warning.code == "connections-stuck");
     assert!(told.events.iter().any(warned));

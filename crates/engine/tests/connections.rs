@@ -2,11 +2,12 @@
 
 mod common;
 
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Told, closed, run, transact};
+use common::{LONG_MS, Told, closed, run, run_until, run_with, transact};
 use plimsoll_core::message::{EndReason, FailureClass, Message, Ready};
 use plimsoll_core::snapshot::ErrorClass;
 use plimsoll_engine::{
@@ -50,12 +51,13 @@ fn ready(told: &Told) -> &Ready {
     ready.next().expect("it was ready")
 }
 
+/// What a trial warns of, but for what it says of a machine that is busy elsewhere.
 fn warnings(told: &Told) -> Vec<(&str, &str)> {
     let warnings = told.events.iter().filter_map(|event| match event {
         Message::Warning(warning) => Some((warning.code.as_str(), warning.evidence.as_str())),
         _ => None,
     });
-    warnings.collect()
+    warnings.filter(|(code, _)| *code != "intervals-late").collect()
 }
 
 #[test]
@@ -113,51 +115,79 @@ fn what_is_nobodys_refusal_ends_it_as_before() {
 #[test]
 fn connections_are_opened_at_the_pace_that_was_asked_for() {
     static OPENED: Mutex<Vec<Instant>> = Mutex::new(Vec::new());
+    let (told_progress, progress) = mpsc::channel();
+    let progress = Mutex::new(progress);
     let slow = GroupRun {
         terms: ConnectionTerms {
             per_s: Some(20.0),
             ..ConnectionTerms::default()
         },
-        ..closed(25, |_| {
+        ..closed(25, move |worker| {
             OPENED.lock().unwrap().push(Instant::now());
+            // The last one takes until there was a word, also where the machine stood still while the others were due.
+            if worker == 24 {
+                let word = progress.lock().unwrap().recv_timeout(Duration::from_secs(60));
+                word.expect("a word after the first second");
+            }
             Ok(work)
         })
     };
     let begin = Instant::now();
-    let told = run(TrialOptions::new(100, 100), vec![slow]);
+    let told = run_with(TrialOptions::new(100, 100), vec![slow], |event, handle| match event {
+        Message::Progress(_) => told_progress.send(()).unwrap(),
+        Message::Ready(_) => handle.start(None),
+        _ => {}
+    });
     told.checked(100);
     let opened = OPENED.lock().unwrap();
     for (number, at) in opened.iter().enumerate() {
         let due = Duration::from_millis(50) * number as u32;
         assert!(at.duration_since(begin) >= due, "number {number} came early");
     }
-    assert!(opened[24].duration_since(begin) < Duration::from_secs(3));
-    // 1.2 s of opening: there was a word after the first of them.
+    // 1.2 s, and what a busy machine takes for it.
+    assert!(opened[24].duration_since(begin) < Duration::from_secs(10));
     let Message::Progress(progress) = &told.events[0] else {
         panic!("{:?}", told.events[0]);
     };
     assert_eq!((&*progress.phase, progress.total_count), ("connect", 25));
-    assert!((15..25).contains(&progress.done_count), "{progress:?}");
+    assert!((1..25).contains(&progress.done_count), "{progress:?}");
 }
 
-/// Loses its connection in its transaction number 20, for `away`.
-fn loses(connections: u32, away: Duration) -> GroupRun {
+/// Connections that are away, until they may be back.
+#[derive(Default)]
+struct Away {
+    may_be_back: AtomicBool,
+    /// Just before one was lost, and just after it was back.
+    moments: Mutex<Vec<Instant>>,
+}
+
+impl Away {
+    fn moment(&self) {
+        self.moments.lock().unwrap().push(Instant::now());
+    }
+}
+
+/// Each loses its connection in its transaction number 20.
+fn loses(connections: u32, away: &Arc<Away>) -> GroupRun {
+    let away = Arc::clone(away);
     closed(connections, move |_| {
+        let away = Arc::clone(&away);
         Ok(move |gate: &mut Gate<'_>, arrival: Arrival| {
             if arrival.index != 20 {
                 return work(gate, arrival);
             }
             gate.sent();
             gate.error(ServerIndex::SOURCE, Some(0), ErrorClass::Connection, 0);
+            away.moment();
             gate.connection_lost(ServerIndex::SOURCE, Duration::ZERO);
             gate.connection_lost(ServerIndex::SOURCE, Duration::ZERO); // says nothing more
             gate.finish(0, Outcome::Failed);
-            let begin = Instant::now();
-            while begin.elapsed() < away && !gate.is_ending() {
+            while !away.may_be_back.load(Ordering::SeqCst) && !gate.is_ending() {
                 sleep(Duration::from_millis(1));
             }
             if !gate.is_ending() {
                 gate.connection_back(ServerIndex::SOURCE);
+                away.moment();
             }
             Ok(())
         })
@@ -166,10 +196,17 @@ fn loses(connections: u32, away: Duration) -> GroupRun {
 
 #[test]
 fn an_outage_is_told_with_its_length_its_connections_and_what_was_lost() {
-    let told = run(
-        TrialOptions::new(100, 1_000),
-        vec![loses(4, Duration::from_millis(300))],
-    );
+    let away = Arc::new(Away::default());
+    let (mut none_since, mut none_for) = (None, Duration::ZERO);
+    let told = run_until(TrialOptions::new(100, LONG_MS), vec![loses(4, &away)], |interval| {
+        let connected_count = interval.groups[0].connected_count;
+        if connected_count == 0 && none_for < Duration::from_millis(200) {
+            none_for = none_since.get_or_insert_with(Instant::now).elapsed();
+            away.may_be_back
+                .store(none_for >= Duration::from_millis(200), Ordering::SeqCst);
+        }
+        connected_count == 4 && away.may_be_back.load(Ordering::SeqCst)
+    });
     let done = told.checked(100);
     assert_eq!(done.outages_count, 1, "{:?}", done.outages);
     let outage = &done.outages[0];
@@ -177,9 +214,13 @@ fn an_outage_is_told_with_its_length_its_connections_and_what_was_lost() {
         (&*outage.instance, outage.connections_count, outage.lost_count),
         ("one", 4, 4)
     );
-    let length_ms = (outage.to_ns.unwrap() - outage.from_ns) / 1_000_000;
-    assert!((300..500).contains(&length_ms), "{length_ms} ms");
-    assert!(told.intervals().any(|interval| interval.groups[0].connected_count == 0));
+    let length = Duration::from_nanos(outage.to_ns.unwrap() - outage.from_ns);
+    let moments = away.moments.lock().unwrap();
+    let around = *moments.iter().max().unwrap() - *moments.iter().min().unwrap();
+    assert!(
+        (none_for..=around).contains(&length),
+        "{none_for:?} {length:?} {around:?}"
+    );
     assert_eq!(told.intervals().last().unwrap().groups[0].connected_count, 4);
     let (code, evidence) = warnings(&told)[0];
     assert!(
@@ -195,7 +236,7 @@ fn when_nobody_is_connected_for_too_long_the_trial_ends_with_its_account() {
             give_up_ms: 300,
             ..ConnectionTerms::default()
         },
-        ..loses(3, Duration::from_secs(3_600))
+        ..loses(3, &Arc::default())
     };
     let told = run(TrialOptions::new(100, 60_000), vec![group]);
     let done = told.checked(100);

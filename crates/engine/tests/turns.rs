@@ -101,8 +101,6 @@ fn exactly_one_side_works_at_a_time_and_all_ends_before_the_next_turn() {
     assert_eq!(floor.together.load(Ordering::SeqCst), 0);
     let mut spans = floor.spans.lock().unwrap().clone();
     spans.sort_by_key(|one| one.1);
-    let sides: Vec<_> = spans.chunk_by(|a, b| a.0 == b.0).map(|run| run[0].0).collect();
-    assert_eq!(sides, [0, 1, 0, 1, 0, 1], "neighbouring turns of one side are one run");
     assert!(spans.windows(2).all(|two| two[0].0 == two[1].0 || two[0].2 <= two[1].1));
 
     let handovers = events
@@ -113,10 +111,11 @@ fn exactly_one_side_works_at_a_time_and_all_ends_before_the_next_turn() {
         (handovers, done.reason, done.unfinished_count),
         (8, EndReason::Completed, 0)
     );
-    let mut completed = 0;
+    let (mut completed, mut counted, mut worked) = (0, [0, 0], Vec::new());
     for interval in intervals(&events) {
         let own = |side: usize| interval.groups[side].snapshot.counts().completed;
         completed += own(0) + own(1);
+        worked.extend([0, 1].into_iter().filter(|side| own(*side) > 0));
         let Some(turn) = interval.turn else {
             assert_eq!(own(0) + own(1), 0, "outside of turns nothing ends");
             continue;
@@ -126,15 +125,21 @@ fn exactly_one_side_works_at_a_time_and_all_ends_before_the_next_turn() {
         let lasts_ms = (interval.to_ns - interval.from_ns) / 1_000_000;
         match turn.part {
             Part::Lead => assert!(lasts_ms >= 20),
-            Part::Counted => assert!(own(turn.side as usize) > 0),
+            Part::Counted => counted[turn.side as usize] += own(turn.side as usize),
             Part::Drain => assert!(own(turn.side as usize) <= 3, "a worker ends at most one"),
         }
     }
     assert_eq!((completed, completed), (done.offered_count, spans.len() as u64));
-    let parts: Vec<_> = intervals(&events)
+    assert!(counted.iter().all(|count| *count > 0), "{counted:?}");
+    // In a turn in which a busy machine lets nobody run, nobody does.
+    worked.dedup();
+    let sides: Vec<_> = spans.chunk_by(|a, b| a.0 == b.0).map(|run| run[0].0).collect();
+    assert_eq!(sides, worked, "neighbouring turns of one side are one run");
+    let mut parts: Vec<_> = intervals(&events)
         .filter_map(|one| one.turn)
         .map(|turn| turn.part)
         .collect();
+    parts.dedup(); // a drain that takes longer than an interval is told in several
     assert!(
         parts
             .chunks(3)
@@ -147,7 +152,7 @@ fn exactly_one_side_works_at_a_time_and_all_ends_before_the_next_turn() {
 fn a_turn_waits_for_go() {
     let floor = Arc::new(Floor::default());
     let seen = Arc::clone(&floor);
-    let (events, _) = run(
+    let (events, done) = run(
         groups(&floor, Duration::from_millis(1)),
         options(&[0, 1]),
         |event, handle| {
@@ -160,9 +165,10 @@ fn a_turn_waits_for_go() {
             }
         },
     );
-    let seconds = |one: &Interval| (one.to_ns - one.from_ns) as f64 / 1e9;
-    let of_turns: f64 = intervals(&events).filter(|one| one.turn.is_some()).map(seconds).sum();
-    assert!(of_turns < 0.2, "waiting is part of no turn: {of_turns}");
+    let length_ns = |one: &Interval| one.to_ns - one.from_ns;
+    let of_turns: u64 = intervals(&events).filter(|one| one.turn.is_some()).map(length_ns).sum();
+    let waited_ns = done.duration_ns - of_turns;
+    assert!(waited_ns >= 2 * 50_000_000, "waiting is part of no turn: {waited_ns}");
 }
 
 #[test]

@@ -43,17 +43,30 @@ impl<S: Script> Worker for Scripted<S> {
 
 /// Something that workers can wait at until their connections are cut.
 #[derive(Clone, Default)]
-pub struct Wall(Arc<(Mutex<bool>, Condvar)>);
+pub struct Wall(Arc<(Mutex<AtWall>, Condvar)>);
+
+#[derive(Default)]
+struct AtWall {
+    has_fallen: bool,
+    came_count: u64,
+}
 
 impl Wall {
     pub fn wait(&self) {
-        let (fallen, changed) = &*self.0;
-        drop(changed.wait_while(fallen.lock().unwrap(), |fallen| !*fallen).unwrap());
+        let (state, changed) = &*self.0;
+        let mut state = state.lock().unwrap();
+        state.came_count += 1;
+        drop(changed.wait_while(state, |state| !state.has_fallen).unwrap());
     }
 
     pub fn fall(&self) {
-        *self.0.0.lock().unwrap() = true;
+        self.0.0.lock().unwrap().has_fallen = true;
         self.0.1.notify_all();
+    }
+
+    /// How many have come to it so far.
+    pub fn came_count(&self) -> u64 {
+        self.0.0.lock().unwrap().came_count
     }
 }
 
@@ -228,6 +241,19 @@ impl<A: FnMut(&Message, &TrialHandle)> Observer for Witness<A> {
         self.events.push(event.clone());
         (self.action)(event, &self.handle);
     }
+}
+
+/// The time of a trial that something else ends.
+pub const LONG_MS: u64 = 300_000;
+
+/// Runs a trial that starts when it is ready, and stops it after the first interval of which `is_over` says so: however slow
+/// the machine is, what the test is about has happened by then.
+pub fn run_until(options: TrialOptions, groups: Vec<GroupRun>, mut is_over: impl FnMut(&Interval) -> bool) -> Told {
+    run_with(options, groups, |event, handle| match event {
+        Message::Ready(_) => handle.start(None),
+        Message::Interval(interval) if is_over(interval) => handle.stop(),
+        _ => {}
+    })
 }
 
 /// Runs a trial that starts when it is ready.
