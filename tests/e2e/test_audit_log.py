@@ -78,8 +78,8 @@ def test_what_was_sent_is_found(mariadb_with_plugins: str, start_server: StartSe
     (folder,) = tmp_path.glob("plimsoll-log-*")
     events = pl.read_parquet(folder / "events.parquet").join(pl.read_csv(folder / "templates.csv"), on="template")
     pause = events.filter(pl.col("text") == "SELECT SLEEP(?)").row(0, named=True)
-    assert pause["start_us"] // 1_000_000 in (int(ended), int(ended - 0.2)), "the plug-in writes the second of the end"
-    assert pause["start_us"] / 1e6 > began + SLEEP_S - 1
+    # The plug-in writes the second of the end, which is never that of the start; it may read a coarser clock.
+    assert int(began + SLEEP_S - 0.1) <= pause["start_us"] // 1_000_000 <= int(ended)
     literals = pl.read_parquet(folder / "literals.parquet").filter(pl.col("kind") == "text")
     lengths = literals.join(events.filter(pl.col("kind") == "insert"), on="event")["length"].to_list()
     assert lengths == [len(f'it\'s, "{number}"') for number in range(TRANSACTIONS)], "escapes are undone"

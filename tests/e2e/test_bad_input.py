@@ -49,10 +49,10 @@ def test_a_wrong_password(server: ManagedServer) -> None:
 
 
 def test_a_server_that_is_down() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    ran = plimsoll("trial", "--target", f"mysql://u@127.0.0.1:{port}/d", "--duration", "1s")
+    with socket.socket() as silent:  # it holds the port, so that no other process listens there, and does not listen
+        silent.bind(("127.0.0.1", 0))
+        port = silent.getsockname()[1]
+        ran = plimsoll("trial", "--target", f"mysql://u@127.0.0.1:{port}/d", "--duration", "1s")
     assert_one_clear_message(ran, 3, f"127.0.0.1:{port}", "refused")
 
 

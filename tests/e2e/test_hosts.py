@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
@@ -116,18 +117,26 @@ def test_a_server_is_started_watched_copied_and_removed(host: Host, flavour: str
 
 
 def test_servers_end_and_nothing_stays_when_the_connection_ends(db2: ssh_hosts.SshHost) -> None:
-    before, folders = db2.pids(), set(_agent_folders())
+    before = db2.pids()
     host = SshHost("db2", python=sys.executable)
     host.create_server(name="one", spec=bare_spec("mariadb", data_dir=ssh_hosts.DISK)).start()
     assert len(db2.pids()) > len(before) + 2
+    folders = _agent_folders(db2)
+    assert folders
     host.close()
     assert until(lambda: set(db2.pids()) <= set(before))
     assert list(db2.disk.iterdir()) == []
-    assert set(_agent_folders()) <= folders
+    assert not [folder for folder in folders if folder.exists()]
 
 
-def _agent_folders() -> Iterator[Path]:
-    return Path("/var/tmp").glob("plimsoll-host-*-*")
+def _agent_folders(host: ssh_hosts.SshHost) -> set[Path]:
+    """What agents there hold locked: other tests have hosts, too, and all have their folders in one place."""
+    found, begin = set(), f"/var/tmp/plimsoll-host-{os.geteuid()}-"
+    for link in (link for pid in host.pids() for link in Path(f"/proc/{pid}/fd").glob("*")):
+        with contextlib.suppress(OSError):  # it was closed meanwhile
+            opened = link.readlink()
+            found |= {folder for folder in (opened, *opened.parents) if str(folder).startswith(begin)}
+    return {folder for folder in found if folder.parent == Path("/var/tmp")}
 
 
 def test_a_connection_that_is_cut_ends_the_servers_and_comes_back(db2: ssh_hosts.SshHost) -> None:
@@ -139,10 +148,10 @@ def test_a_connection_that_is_cut_ends_the_servers_and_comes_back(db2: ssh_hosts
         host.call(host_facts)
     with pytest.raises(HostError, match=r"db2: the connection was lost"):
         server.start()
-    assert until(lambda: list(db2.disk.iterdir()) == [], limit_s=120), "the agent there heard nothing, and ended"
+    assert until(lambda: list(db2.disk.iterdir()) == []), "the agent there heard nothing, and ended"
     db2.mend()
     number = host.connection_number
-    host.reconnect(limit_s=60)
+    host.reconnect(limit_s=300)
     assert host.connection_number == number + 1
     assert host.call(host_facts).name == "db2"
     server.remove()

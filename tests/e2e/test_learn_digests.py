@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -84,7 +85,9 @@ def test_a_known_load_is_counted_exactly(flavour: str, start_server: StartServer
         # Sessions add to a digest's count without a lock, so two that end a statement at one moment may lose one.
         assert produced * 0.995 <= orders <= produced + 2 * CONNECTIONS
         assert set(doubts) == {"digests-only"}
-        assert all(one["mean_ms"] / 20 < one["p95_ms"] <= one["p99_ms"] for one in found["templates"])
+        assert all(one["p95_ms"] <= one["p99_ms"] for one in found["templates"])
+        # One execution that waits for a processor lifts a mean far above its 95th percentile; it does so to few of all.
+        assert median(one["p95_ms"] / one["mean_ms"] for one in found["templates"]) > 1 / 20
 
     plain = report(server, "--since", before, "-o", tmp_path / "plain")
     texts = [(tmp_path / "plain" / name).read_text() for name in ("report.html", "report.md", "report.json")]

@@ -128,8 +128,8 @@ def check_pause(events: pl.DataFrame, facts: dict[str, object], form: str, began
     """The long statement lies where the client saw it; within the resolution of the log."""
     exact_s = int(str(facts["resolution_us"])) / 1e6
     pause = events.filter(pl.col("text").str.contains("SLEEP")).row(0, named=True)
-    assert abs(pause["start_us"] / 1e6 - began) < exact_s + 0.5
-    assert pause["start_us"] // 1_000_000 <= ended
+    slack_s = exact_s + 0.05  # the server may read a coarser clock
+    assert began - slack_s <= pause["start_us"] / 1e6 <= ended - SLEEP_S + slack_s
     if form == "slow":
         assert pause["end_us"] - pause["start_us"] == pause["query_us"] >= SLEEP_S * 1e6
-        assert abs(pause["end_us"] / 1e6 - ended) < exact_s + 0.5
+        assert began + SLEEP_S - slack_s <= pause["end_us"] / 1e6 <= ended + slack_s

@@ -19,7 +19,7 @@ from support.waiting_load import write_waiting_load
 
 pytestmark = pytest.mark.e2e
 
-AWAY = r"target: no connection to the server could be opened again from \d\.\d s until the load ended at \d\.\d s"
+AWAY = r"target: no connection to the server could be opened again from \d+\.\d s until the load ended at \d+\.\d s"
 
 
 @pytest.fixture(scope="module")
@@ -87,15 +87,15 @@ def codes(result: dict[str, Any]) -> list[str]:
 def test_at_a_rate_all_that_fell_due_while_the_server_was_stopped_counts_with_its_age(
     server: ManagedServer, target: list[str]
 ) -> None:
-    rate = ["--rate", "200", "--arrivals", "uniform", "--connections", "8", "--duration", "10s", "--json"]
+    rate = ["--rate", "200", "--arrivals", "uniform", "--connections", "8", "--duration", "13s", "--json"]
     code, output, errors = stopped(server, [*target, *rate], from_s=8, to_s=None)
     result = json.loads(output)
     assert code == 3, errors
     assert re.search(r"the server answered nothing from \d+\.0 s until the load ended at \d+\.\d s", errors), errors
     assert (result["verdict"], "answered nothing" in result["reason"]) == ("failed", True)
     loop = result["open_loop"]
-    assert loop["offered"] == loop["completed"] + loop["failed"] + loop["dropped"] + loop["unfinished"] == 11 * 200
-    # One falls due every 5 ms from when the server was stopped, a moment after 8 s, until the load ends at 11 s. On a
+    assert loop["offered"] == loop["completed"] + loop["failed"] + loop["dropped"] + loop["unfinished"] == 14 * 200
+    # One falls due every 5 ms from when the server was stopped, a moment after 8 s, until the load ends at 14 s. On a
     # busy machine some had been waiting for longer: how old the oldest is says how many there must be.
     unfinished, oldest_ms = result["unfinished"], result["unfinished_ms_max"]
     assert unfinished == loop["unfinished"] >= 250
@@ -103,31 +103,38 @@ def test_at_a_rate_all_that_fell_due_while_the_server_was_stopped_counts_with_it
     response = result["response_ms"]
     assert {"p90", "p95", "p99", "p999", "max", "mean"} <= set(response["lower_bounds"])
     assert "p50" not in response["lower_bounds"]
-    # 1 % of the 2,000 of the window are 20. The oldest 20 fell due within 100 ms and are older than the percentile.
+    # 1 % of the 2,600 of the window are 26. The oldest 26 fell due within 130 ms and are older than the percentile.
     assert min(oldest_ms, 5 * unfinished) - 200 <= response["p99"] <= oldest_ms
     assert response["max"] == oldest_ms
     assert "max" in result["service_ms"]["lower_bounds"]
     assert {"throughput-stalled", "transactions-unfinished"} <= set(codes(result))
-    assert 11.0 in [one["to_s"] for one in result["stalls"]]  # a loaded machine may stall elsewhere too
+    assert 14.0 in [one["to_s"] for one in result["stalls"]]  # a loaded machine may stall elsewhere too
 
 
 def test_a_closed_loop_says_first_for_how_long_nothing_completed(server: ManagedServer, target: list[str]) -> None:
-    level = ["--connections", "4", "--duration", "8s"]
+    level = ["--connections", "4", "--duration", "12s"]
     code, output, errors = stopped(server, [*target, *level], from_s=3, to_s=7)
     assert code == 0, errors
-    first, second, third, *_ = output.splitlines()
-    # The second in which the server is stopped counts as well where that was near enough to its begin.
-    assert re.fullmatch(r"stalled +(nothing|hardly anything) completed for (37\.5|50\.0) % of the time", first), output
-    assert re.match(r" +from [34]\.0 s for [34]\.0 s: (1 transaction|(?!1 )\d+ transactions) completed", second)
-    assert third.startswith("throughput")
+    first, second, *_ = output.splitlines()
+    # Stopped a moment after 3 s, until a moment after 7 s. The second in which it is stopped counts as well where
+    # that was near enough to its begin. A busy machine stops it later, lets it go on later, and may stall elsewhere.
+    share = re.fullmatch(r"stalled +(?:nothing|hardly anything) completed for (\d+\.\d) % of the time", first)
+    assert share, output
+    stall = r"^ +from (\d+)\.0 s for (\d+)\.0 s: (?:1 transaction|(?!1 )\d+ transactions) completed"
+    stalls = [(int(from_s), int(length_s)) for from_s, length_s in re.findall(stall, output, re.MULTILINE)]
+    from_s, length_s = next(one for one in stalls if sum(one) >= 7)
+    assert 3 <= from_s <= 6, output
+    assert float(share[1]) >= round(100 * length_s / 12, 1)
+    assert output.index("\nthroughput") > output.index(second)
     assert re.search(
-        r"warning: throughput-stalled: .* of 8\.0 s \(.*\), from [34]\.0 s after the start of the load\. Look", output
+        rf"warning: throughput-stalled: .* of 12\.0 s \(.*\), from {from_s}\.0 s after the start of the load\. Look",
+        output,
     )
     assert "never ended" not in output
-    longest_s = longest(output, "response time")
-    assert longest_s[0] == ""
-    assert longest_s[1] == pytest.approx(4, abs=1), "the four that were in flight took as long"
-    assert re.search(r"7\.0 s +0\.00 tps  nothing completed, the oldest in flight for [34]\.\d\d s", errors)
+    sign, longest_s = longest(output, "response time")
+    assert sign == ""
+    assert longest_s > length_s - 1, "the four that were in flight took as long"
+    assert re.search(r"7\.0 s +0\.00 tps  nothing completed, the oldest in flight for [1-4]\.\d\d s", errors)
 
 
 def longest(output: str, line: str) -> tuple[str, float]:
@@ -140,16 +147,16 @@ def longest(output: str, line: str) -> tuple[str, float]:
 def test_a_closed_loop_whose_server_is_silent_to_the_end_is_no_success(
     server: ManagedServer, target: list[str]
 ) -> None:
-    level = ["--connections", "4", "--duration", "6s"]
+    level = ["--connections", "4", "--duration", "9s"]
     code, output, errors = stopped(server, [*target, *level], from_s=4, to_s=None)
     assert code == 3, output
-    assert re.search(r"the server answered nothing from [45]\.0 s until", errors)
+    assert re.search(r"the server answered nothing from [4-8]\.0 s until", errors)
     assert output.startswith("stalled ")
     told = re.search(
         r"^unfinished +4 never ended, the oldest (\d\.\d\d) s old when the load ended", output, re.MULTILINE
     )
     assert told is not None, output
-    assert 1 < float(told[1]) <= 4, "a busy machine stops the server a little later"
+    assert 1 < float(told[1]) <= 7, "a busy machine stops the server a little later"
     for name in ("response time", "service time"):
         assert longest(output, name) == (">= ", float(told[1]))
     assert "p50 >=" not in output, "what completed before is many times as much"
@@ -160,8 +167,9 @@ def test_silence_that_began_shortly_before_the_end_is_noticed(server: ManagedSer
     # The line of the last but one interval comes when the last one has begun.
     code, output, errors = stopped(server, [*target, *level], from_s=4, to_s=None)
     result = json.loads(output)
-    assert (code, result["unfinished"]) == (3, 4), errors
-    assert "max" in result["response_ms"]["lower_bounds"]
+    # A busy machine stops the server when the load has ended: then nothing was silent.
+    assert (code, result["unfinished"]) in {(3, 4), (0, 0)}, errors
+    assert ("max" in result["response_ms"]["lower_bounds"]) == (code == 3)
 
 
 def test_a_server_that_stays_away_is_no_success(mortal: ManagedServer, mortal_target: list[str]) -> None:
@@ -174,13 +182,13 @@ def test_a_server_that_stays_away_is_no_success(mortal: ManagedServer, mortal_ta
     assert process.returncode == 3, errors
     assert re.search(AWAY, errors), errors
     assert (result["verdict"], result["outages"][0]["to_s"]) == ("failed", None)
-    assert result["duration_s"] < 8, "what never ran is no part of the window"
+    assert result["duration_s"] < 20, "what never ran is no part of the window"
 
 
 def test_a_server_that_is_away_when_the_load_ends_is_no_success(
     mortal: ManagedServer, mortal_target: list[str]
 ) -> None:
-    process = start("trial", *mortal_target, "--connections", "4", "--duration", "4s")
+    process = start("trial", *mortal_target, "--connections", "4", "--duration", "9s")
     wait_for_second(process, 3)
     os.kill(mortal.pid, signal.SIGKILL)
     output, errors = process.communicate(timeout=300)

@@ -34,6 +34,23 @@ def values(frame: pl.DataFrame, metric: str) -> list[float]:
     return frame.filter(pl.col("metric") == metric)["value"].to_list()
 
 
+class Taken:
+    """All that a collector has sampled so far."""
+
+    def __init__(self, watcher: Collector) -> None:
+        self._watcher, self._frames = watcher, list[pl.DataFrame]()
+
+    def frame(self) -> pl.DataFrame:
+        self._frames.append(telemetry_frame(self._watcher.take(), driver="driver"))
+        return pl.concat(self._frames)
+
+    def values(self, metric: str) -> list[float]:
+        return values(self.frame(), metric)
+
+    def wait_for(self, metric: str, count: int) -> None:
+        assert until(lambda: len(self.values(metric)) >= count, step_s=0.1), self._watcher.faults
+
+
 def load(server: ManagedServer, stop: threading.Event) -> int:
     done = 0
     with connect(server.target) as control:
@@ -49,16 +66,25 @@ def load(server: ManagedServer, stop: threading.Event) -> int:
 def test_a_known_load_is_seen(flavour: str, start_server: StartServer) -> None:
     server = start_server(flavour)
     watcher, stop, done = collector(server), threading.Event(), [0]
+    taken = Taken(watcher)
     watcher.start()
-    time.sleep(1.2)
+    taken.wait_for("server_cpu_ratio", 1)
     worker = threading.Thread(target=lambda: done.append(load(server, stop)))
     worker.start()
-    time.sleep(4)
-    stop.set()
-    worker.join()
-    time.sleep(2.2)
+
+    def are_seen() -> bool:
+        """Each fifth second it is asked how many there were."""
+        inserts = taken.values("com_insert")
+        return len(inserts) > 1 and inserts[-1] - inserts[0] > 10
+
+    try:
+        assert until(are_seen, step_s=0.1)
+        taken.wait_for("cpu_user_ratio", 5)
+    finally:
+        stop.set()
+        worker.join()
     watcher.stop()
-    frame = telemetry_frame(watcher.take(), driver="driver")
+    frame = taken.frame()
 
     assert watcher.faults == ()
     assert frame.schema == pl.Schema(TELEMETRY)
@@ -70,14 +96,13 @@ def test_a_known_load_is_seen(flavour: str, start_server: StartServer) -> None:
     assert unknown == set()
 
     inserts = values(frame, "com_insert")
-    assert done[-1] >= inserts[-1] - inserts[0] > 10, "it is asked for each fifth second"
+    assert done[-1] >= inserts[-1] - inserts[0]
     before, *loaded = values(frame, "server_cpu_ratio")
     assert max(loaded) > before
     assert all(0 <= ratio <= 1.05 for ratio in values(frame, "server_cpu_ratio"))
     assert min(values(frame, "server_memory_bytes")) > 2**24
     shares = [values(frame, f"cpu_{mode}_ratio") for mode in ("user", "system", "iowait", "idle", "steal")]
     assert [sum(second) for second in zip(*shares, strict=True)] == pytest.approx([1.0] * len(shares[0]))
-    assert len(shares[0]) >= 5
     steps = frame.filter(pl.col("metric") == "cpu_user_ratio")["unix_s"].diff().drop_nulls()
     assert steps.min() >= 0.5  # type: ignore[operator]
 
@@ -131,42 +156,45 @@ def test_a_server_that_stops_answering_costs_only_its_own_rows(start_server: Sta
     told: list[str] = []
     watcher = collector(server)
     watcher._on_fault = told.append
+    taken, of_server = Taken(watcher), "innodb_buffer_pool_pages_total"
     watcher.start()
-    time.sleep(1.5)
+    taken.wait_for(of_server, 1)
     os.kill(server.pid, signal.SIGSTOP)
-    time.sleep(READ_LIMIT_S + 2)
-    os.kill(server.pid, signal.SIGCONT)
-    time.sleep(4)
+    try:
+        assert until(lambda: bool(told))
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+    taken.wait_for(of_server, len(taken.values(of_server)) + 1)  # it comes back
     watcher.stop()
-    frame = telemetry_frame(watcher.take(), driver="driver")
+    frame = taken.frame()
     assert len([fault for fault in watcher.faults if fault.startswith("server: ")]) == 1
     assert tuple(told) == watcher.faults
     host = frame.filter(pl.col("metric") == "cpu_user_ratio")["unix_s"]
-    answered = frame.filter(pl.col("metric") == "innodb_buffer_pool_pages_total")["unix_s"]
-    assert host.diff().drop_nulls().max() < 3.5  # type: ignore[operator]
+    answered = frame.filter(pl.col("metric") == of_server)["unix_s"]
+    assert host.diff().drop_nulls().max() < READ_LIMIT_S  # type: ignore[operator]
     assert answered.diff().drop_nulls().max() > READ_LIMIT_S  # type: ignore[operator]
-    assert answered.max() > host.max() - 3  # type: ignore[operator]  # it came back
 
 
 def test_a_server_that_ends_does_not_end_telemetry(start_server: StartServer) -> None:
     server = start_server("mariadb")
     watcher = collector(server)
+    taken = Taken(watcher)
     watcher.start()
-    time.sleep(1.2)
+    taken.wait_for("cpu_user_ratio", 1)
     server.stop()
-    time.sleep(2.5)
+    assert until(lambda: bool(watcher.faults))
+    taken.wait_for("cpu_user_ratio", len(taken.values("cpu_user_ratio")) + 1)
     watcher.stop()
-    frame = telemetry_frame(watcher.take(), driver="driver")
     assert {fault.split(":")[0] for fault in watcher.faults} == {"server"}
-    assert len(values(frame, "cpu_user_ratio")) >= 2
 
 
 def test_the_collectors_connection_ends_with_it(start_server: StartServer) -> None:
     server = start_server("mariadb")
     watcher = collector(server)
-    watcher.start()
-    time.sleep(1.0)
-    watcher.stop()
     mine = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'plimsoll'"
     with connect(server.socket_target) as control:
+        assert until(lambda: control.value(mine) == 1)
+        watcher.start()
+        assert until(lambda: control.value(mine) > 1)
+        watcher.stop()
         assert until(lambda: control.value(mine) == 1)

@@ -65,7 +65,7 @@ def saying(turns: list[bytes]) -> Iterator[int]:
         with contextlib.suppress(OSError):
             peer, _ = listener.accept()
             with peer:
-                peer.settimeout(5)
+                peer.settimeout(60)
                 for turn in turns:
                     peer.sendall(turn)
                     if not peer.recv(65536):
@@ -80,12 +80,12 @@ def saying(turns: list[bytes]) -> Iterator[int]:
         thread.join(5)
 
 
-def asked(turns: list[bytes]) -> dict[str, str]:
+def asked(turns: list[bytes], read_limit_s: float = 1) -> dict[str, str]:
     with saying(turns) as port:
         target = Target(
             user="u", database="d", host="127.0.0.1", port=port, password=SecretStr("p"), tls=Tls(mode="disabled")
         )
-        with connect(target, connect_limit_s=1, read_limit_s=1) as control:
+        with connect(target, connect_limit_s=60, read_limit_s=read_limit_s) as control:
             return control.variables()
 
 
@@ -97,4 +97,4 @@ def test_nothing_but_rows_or_an_error_of_the_target(turns: list[bytes]) -> None:
 
 
 def test_the_honest_conversation_is_understood() -> None:
-    assert asked(numbered(HONEST)) == {"version": "8"}
+    assert asked(numbered(HONEST), read_limit_s=60) == {"version": "8"}

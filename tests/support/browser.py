@@ -32,7 +32,7 @@ FLAGS = (
     "--disable-dev-shm-usage",
     "--remote-debugging-pipe",
 )
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 
 LAUNCHER = """
 import fcntl, os, sys
@@ -73,7 +73,7 @@ def browser() -> Iterator[Browser]:
             yield Browser(to_write[0], to_read[1])
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=300)
             os.close(to_read[1])
             os.close(to_write[0])
 

@@ -7,6 +7,7 @@ They need root.
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
 import shutil
@@ -30,6 +31,9 @@ DISK = Path("/var/tmp/plimsoll-test-disk")
 LOCK = Path(f"/var/tmp/plimsoll-host-{os.geteuid()}.lock")
 """By which a study holds a host; each host has its own, so that other tests may run beside."""
 
+
+COPIES = Path("/var/tmp")
+"""Where engines that are copied to hosts lie: hosts have the files of this machine."""
 
 _NUMBERS = itertools.count()
 """Of the hosts of this process, so that tests may have some within others."""
@@ -70,6 +74,19 @@ class SshHost:
     def mend(self) -> None:
         """Puts it in again."""
         _run("ip", "netns", "exec", self.namespace, "ip", "link", "set", "eth0", "up")
+
+
+def copies_of_engines() -> list[Path]:
+    """Engines that were copied to hosts of any test."""
+    return list(COPIES.glob("plimsoll-driver-*"))
+
+
+@contextmanager
+def alone_with_copies() -> Iterator[None]:
+    """Waits until no other process has engines copied in its tests: whoever counts copies would see those, too."""
+    with (COPIES / "plimsoll-test-copies.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @contextmanager

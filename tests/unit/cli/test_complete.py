@@ -20,7 +20,7 @@ def offered(line: str, folder: Path) -> list[str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=30,
+        timeout=300,
     )
     assert ran.stderr == ""
     return ran.stdout.split()

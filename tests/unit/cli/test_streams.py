@@ -25,7 +25,7 @@ sys.exit(exit_code_of(command))
 
 def shell(line: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["bash", "-c", line, "bash", *map(str, words)], capture_output=True, text=True, check=False, timeout=60
+        ["bash", "-c", line, "bash", *map(str, words)], capture_output=True, text=True, check=False, timeout=300
     )
 
 

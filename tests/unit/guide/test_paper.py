@@ -28,20 +28,20 @@ def test_without_a_browser_the_message_has_the_cure(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize(
-    ("script", "message"),
+    ("script", "limit_s", "message"),
     [
-        ("exit 3", "failed to print"),
-        ("exit 0", "made no PDF"),
-        ("sleep 60", "did not print within 0 s and was ended"),
+        ("exit 3", 60, "failed to print"),
+        ("exit 0", 60, "made no PDF"),
+        ("sleep 60", 0.3, "did not print within 0 s and was ended"),
     ],
 )
 def test_a_failed_print_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, limit_s: float, message: str
 ) -> None:
     fake_browser(tmp_path, monkeypatch, script)
     before = {path.name for path in tmp_path.iterdir()}
     with pytest.raises(HostError, match=message):
-        print_pdf(tmp_path / "guide.html", tmp_path / "guide.pdf", limit_s=0.3)
+        print_pdf(tmp_path / "guide.html", tmp_path / "guide.pdf", limit_s=limit_s)
     assert {path.name for path in tmp_path.iterdir()} == before
 
 

@@ -20,7 +20,7 @@ from support.processes import exists
 from support.waiting import until
 
 
-def run(folder: Path, script: str, limit_s: float = 60.0, output: HookOutput | None = None) -> tuple[HookEnd, str]:
+def run(folder: Path, script: str, limit_s: float = 600.0, output: HookOutput | None = None) -> tuple[HookEnd, str]:
     """Runs a Python program as a hook."""
     output = output or HookOutput()
     hook = HookSpec(command=(sys.executable, "-c", script)).model_copy(update={"limit": limit_s})
@@ -102,7 +102,7 @@ time.sleep(600)
     assert (end.result, end.exit_code) == ("over-limit", None)
     pids = [int(part) for part in text.split()[:2]]
     assert len(pids) == 2
-    assert until(lambda: not any(map(exists, pids)), 60)
+    assert until(lambda: not any(map(exists, pids)))
 
 
 def test_a_hook_may_clean_up_after_sigterm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +187,7 @@ def test_ctrl_c_ends_the_hook(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, "import os, time; print(os.getpid(), flush=True); time.sleep(600)", output=output)
     thread.join()
-    assert time.monotonic() - began_s < 60
+    assert time.monotonic() - began_s < 300, "it was to last for ten minutes"
     pid = int(output.text())
     assert until(lambda: not exists(pid))
 

@@ -172,8 +172,8 @@ def test_a_fio_that_misbehaves(tmp_path: Path, directory: InstanceDirectory, scr
 def test_a_fio_that_hangs_is_ended(tmp_path: Path, directory: InstanceDirectory) -> None:
     runner = FioRunner(made_up_fio(tmp_path, "echo $$ > pid; exec sleep 1000"), directory)
     try:
-        with pytest.raises(HostError, match="fio did not end within 1 s; the storage hangs"):
-            runner.run([], limit_s=-59.0)
+        with pytest.raises(HostError, match="fio did not end within 6 s; the storage hangs"):
+            runner.run([], limit_s=-54.0)  # by then a busy machine has begun it
         assert not Path(f"/proc/{(directory.path / 'pid').read_text().strip()}").exists()
     finally:
         directory.close_lock()

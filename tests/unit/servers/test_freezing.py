@@ -61,9 +61,9 @@ def all_go_on(folder: Path) -> bool:
 
 def check_freezes(freezer: ServerFreezer, folder: Path) -> None:
     for _ in range(3):
-        assert freezer.freeze(10)
+        assert freezer.freeze(60)
         before = counts(folder)
-        assert freezer.freeze(10), "once more changes nothing"
+        assert freezer.freeze(60), "once more changes nothing"
         time.sleep(0.1)
         assert counts(folder) == before
         freezer.thaw()
@@ -87,9 +87,9 @@ def test_a_control_group_is_frozen_with_what_left_the_process_group_and_killed_a
         freezer = ServerFreezer(process.pid, group)
         assert freezer.group == group
         check_freezes(freezer, tmp_path)
-        assert freezer.freeze(10)
+        assert freezer.freeze(60)
         os.kill(process.pid, signal.SIGKILL)
-        assert until(lambda: freezer.freeze(10) is None), "a frozen member dies, and that is told"
+        assert until(lambda: freezer.freeze(60) is None), "a frozen member dies, and that is told"
         freezer.close()
         assert not group.exists(), "nothing is left in it, frozen or not"
 

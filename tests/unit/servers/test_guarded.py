@@ -48,11 +48,11 @@ def guard(directory: InstanceDirectory) -> Iterator[Guard]:
 def test_runs_one_program_after_the_other(guard: Guard, directory: InstanceDirectory) -> None:
     log = directory.error_log
     guard.start(["/bin/sh", "-c", "echo said; exit 3"], log)
-    assert guard.wait(10) == 3
+    assert guard.wait(300) == 3
     assert guard.wait(0) == 3
     pid = guard.start(["/bin/sleep", "60"], log)
     assert guard.wait(0.1) is None
-    assert guard.stop(5) == -signal.SIGTERM
+    assert guard.stop(300) == -signal.SIGTERM
     assert gone(pid)
     assert log.read_text() == "said\n"
 
@@ -61,8 +61,8 @@ def test_killing_waits_for_all_of_the_group(guard: Guard, directory: InstanceDir
     """The program's child is no child of the guardian before the program is gone, and ignores SIGTERM."""
     words = shlex.join(IGNORES_TERM)
     guard.start(["/bin/sh", "-c", f"{words} & echo $!; wait"], directory.error_log)
-    until(lambda: "up" in directory.error_log.read_text())
-    child = int(directory.error_log.read_text().split()[0])
+    assert until(lambda: len(directory.error_log.read_text().split()) == 2)
+    (child,) = (int(word) for word in directory.error_log.read_text().split() if word != "up")  # in whichever order
     guard.kill()
     assert gone(child)
     assert guard.wait(0) == -signal.SIGKILL
@@ -72,7 +72,7 @@ def test_what_cannot_be_started(guard: Guard, directory: InstanceDirectory) -> N
     with pytest.raises(HostError, match=r"/nonexistent: cannot be started: .*No such file"):
         guard.start(["/nonexistent"], directory.error_log)
     guard.start(["/bin/true"], directory.error_log)
-    assert guard.wait(10) == 0
+    assert guard.wait(300) == 0
 
 
 def test_force_after_the_grace(guard: Guard, directory: InstanceDirectory) -> None:
@@ -91,7 +91,7 @@ def test_stopped_programs_are_ended_too(guard: Guard, directory: InstanceDirecto
 
 def test_grandchildren_end_with_the_program(guard: Guard, directory: InstanceDirectory) -> None:
     guard.start(["/bin/sh", "-c", "sleep 60 & echo $!"], directory.error_log)
-    assert guard.wait(10) == 0
+    assert guard.wait(300) == 0
     grandchild = int(directory.error_log.read_text())
     assert until(lambda: gone(grandchild))
 
@@ -116,7 +116,7 @@ def test_guardian_killed(guard: Guard, directory: InstanceDirectory) -> None:
     os.kill(guard.pid, signal.SIGKILL)
     assert until(lambda: gone(pid))
     with pytest.raises(HostError, match="the guardian process ended with -9, and its server with it"):
-        guard.wait(5)
+        guard.wait(300)
     assert sweep(directory.path.parent) == (), "this process still holds the lock"
     directory.close_lock()
     assert sweep(directory.path.parent) == (directory.path,)
@@ -148,7 +148,7 @@ def test_passwords_in_the_environment_stay_here(directory: InstanceDirectory, mo
     monkeypatch.setenv("MYSQL_PWD", "secret")
     guard = Guard(directory)
     guard.start(["/usr/bin/env"], directory.error_log)
-    guard.wait(10)
+    guard.wait(300)
     assert "PATH=" in directory.error_log.read_text()
     assert "secret" not in directory.error_log.read_text()
     guard.close()

@@ -44,7 +44,7 @@ def test_left_processes_are_ended_even_when_they_ignore_sigterm(instance: Instan
     with sleeper(instance.path) as one, sleeper(instance.path) as stopped:
         os.kill(stopped.pid, signal.SIGSTOP)
         assert end_processes(instance.path, grace_s=grace_s)
-        assert (one.wait(10), stopped.wait(10)) == (-9, -9)
+        assert (one.wait(300), stopped.wait(300)) == (-9, -9)
     assert not end_processes(instance.path)
 
 
@@ -60,7 +60,7 @@ def test_processes_of_another_instance_are_left_alone(instance: InstanceDirector
 def test_no_directory_is_removed_with_a_process_of_it_alive(instance: InstanceDirectory) -> None:
     with sleeper(instance.path) as process:
         instance.remove()
-        assert process.wait(10) == -9
+        assert process.wait(300) == -9
     assert not instance.path.exists()
 
 
@@ -83,7 +83,7 @@ def test_a_program_with_file_capabilities_is_found_by_its_arguments(instance: In
             if (finder := os.fork()) == 0:
                 os._exit(1 if ended_by_its_user(process.pid, instance.path) else 2)
             assert os.waitstatus_to_exitcode(os.waitpid(finder, 0)[1]) == 1
-            assert process.wait(10) == -signal.SIGKILL
+            assert process.wait(300) == -signal.SIGKILL
 
 
 def ended_by_its_user(pid: int, place: Path) -> bool:

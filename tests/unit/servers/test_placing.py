@@ -51,13 +51,14 @@ def started(guard: Guard, directory: InstanceDirectory, placement: InstancePlace
     return pid
 
 
-def test_half_a_cpu_is_half_a_cpu(guard: Guard, directory: InstanceDirectory) -> None:
-    """A busy loop alone would take a whole one. Over ten throttled periods it takes half, and a tick at each end."""
+def test_a_twentieth_of_a_cpu_is_a_twentieth(guard: Guard, directory: InstanceDirectory) -> None:
+    """A busy loop alone would take a whole one, and on a busy machine still more than that.
+
+    Over ten throttled periods it takes a twentieth, and a tick at each end.
+    """
     needs_controllers("cpu")
-    pid = started(guard, directory, InstancePlacement(share=Share(cpu_quota=0.5)))
+    pid = started(guard, directory, InstancePlacement(share=Share(cpu_quota=0.05)))
     (group,) = own_groups(pid)
-    weight, most = ("cpu.shares", "262144") if (group / "cpu.shares").exists() else ("cpu.weight", "10000")
-    (group / weight).write_text(most)  # it gets its half though others want the processors too
 
     def throttled_count() -> int:
         counts = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
@@ -65,10 +66,10 @@ def test_half_a_cpu_is_half_a_cpu(guard: Guard, directory: InstanceDirectory) ->
 
     began_s, used_s, before = time.monotonic(), cpu_s(pid), throttled_count()
     assert until(lambda: throttled_count() >= before + 10), "the kernel holds it back"
-    assert (cpu_s(pid) - used_s) / (time.monotonic() - began_s) < 0.6
+    assert (cpu_s(pid) - used_s) / (time.monotonic() - began_s) < 0.1
     facts = placement_facts(pid)
     assert facts is not None
-    assert facts.cpu_quota == 0.5
+    assert facts.cpu_quota == 0.05
 
 
 def test_cpus_class_and_nice_hold_for_every_thread(guard: Guard, directory: InstanceDirectory) -> None:
@@ -85,7 +86,7 @@ def test_memory_is_limited(guard: Guard, directory: InstanceDirectory) -> None:
     needs_controllers("memory")
     how = set_up(InstancePlacement(share=Share(memory_limit_bytes=64 * 2**20)), directory.path)
     guard.start([sys.executable, "-c", "x = b'1' * (256 * 2**20)"], directory.error_log, how)
-    assert guard.wait(30) == -signal.SIGKILL
+    assert guard.wait(300) == -signal.SIGKILL
 
 
 def test_groups_go_with_the_instance(guard: Guard, directory: InstanceDirectory) -> None:
@@ -105,7 +106,7 @@ def test_the_sweep_removes_what_a_killed_guardian_left(tmp_path: Path) -> None:
     (group,) = own_groups(pid)
     os.kill(guard.pid, signal.SIGKILL)
     with pytest.raises(HostError, match="the guardian process ended with -9"):
-        guard.wait(10)
+        guard.wait(300)
     directory.close_lock()
     assert group.exists()
     assert sweep(directory.path.parent) == (directory.path,)
@@ -128,7 +129,7 @@ def test_a_start_that_is_refused_says_which_key(guard: Guard, directory: Instanc
     with pytest.raises(HostError, match=r"/bin/true: cannot be started: cpus: Invalid argument"):
         guard.start(["/bin/true"], directory.error_log, {"cpus": [65_000]})
     guard.start(["/bin/true"], directory.error_log)
-    assert guard.wait(10) == 0
+    assert guard.wait(300) == 0
 
 
 def test_what_the_kernel_refuses_is_told_beforehand(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def step(tmp_path: Path) -> str:
 
 def run(step: str, script: str) -> subprocess.CompletedProcess[str]:
     command = [step, "Load engine", "bash", "-c", script]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=Path(step).parents[1])
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=Path(step).parents[1])
 
 
 def test_a_step_that_works_says_when_it_begins_and_ends_and_not_what_it_printed(step: str) -> None:
