@@ -49,7 +49,7 @@ _MEANS: tuple[tuple[FigureKind, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LearnedLoad:
+class ComparedLoad:
     """What was learned, as far as a run is compared with it.
 
     Attributes:
@@ -63,7 +63,7 @@ class LearnedLoad:
     period: LogPeriod
 
 
-def fidelity_of(load: LearnedLoad, run: ModelRun, conditions: CheckConditions) -> Fidelity:
+def fidelity_of(load: ComparedLoad, run: ModelRun, conditions: CheckConditions) -> Fidelity:
     """How far a run is from the log.
 
     Args:
@@ -104,7 +104,7 @@ def kinds_of(fidelity: Fidelity) -> tuple[FidelityKind, ...]:
     )
 
 
-def _types(load: LearnedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
+def _types(load: ComparedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
     """Figures of types of transactions, and of all those that run together."""
     of_log = {figures.name: figures for figures in load.report.types}
     pairs = [(names, [of_log[name] for name in names if name in of_log]) for names in load.statements.types.values()]
@@ -158,7 +158,7 @@ def _shape(name: str, log: TypeFigures, run_ms: tuple[float, float], count: int)
         yield shape_figure("response-tail", name, log.p99_ms / log.p50_ms, p99_ms / p50_ms, count)
 
 
-def _statements(load: LearnedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
+def _statements(load: ComparedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
     """Figures of statements, and of all of them together; shares are of what the workload runs."""
     of_log = _templates_of(load)
     log_total = sum(template.count for group in of_log.values() for template in group)
@@ -176,7 +176,7 @@ def _statements(load: LearnedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
     yield from _means("all", None, [template for group in of_log.values() for template in group], run)
 
 
-def _templates_of(load: LearnedLoad) -> dict[int, list[TemplateFigures]]:
+def _templates_of(load: ComparedLoad) -> dict[int, list[TemplateFigures]]:
     """By number of the statement, its templates of the log; without statements whose report lacks some of them."""
     of_log: dict[int, list[TemplateFigures]] = defaultdict(list)
     texts = set[str]()
@@ -203,7 +203,7 @@ def _means(
         yield mean_figure(kind, name, log, moments.mean, spread=moments.deviation, count=moments.count)
 
 
-def _errors(load: LearnedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
+def _errors(load: ComparedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
     of_log = load.report.errors_by_number
     if of_log is None or run.errors is None:
         return
@@ -213,7 +213,7 @@ def _errors(load: LearnedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
         yield rare_figure(kind, log, (run.errors.get(number, 0.0), run.transactions))
 
 
-def _throughput(load: LearnedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
+def _throughput(load: ComparedLoad, run: ModelRun) -> Iterator[FidelityFigure]:
     arrivals = load.report.arrivals
     if arrivals is not None and run.duration_s:
         rate = run.transactions / run.duration_s

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from plimsoll.errors import SpecError
 from plimsoll.learn.demand import Demand, parse_demand
-from plimsoll.learn.fidelity import LearnedLoad, run_statements
+from plimsoll.learn.fidelity import ComparedLoad, run_statements
 from plimsoll.learn.fidelity_model import Fidelity
 from plimsoll.learn.profile_model import Profile
 from plimsoll.learn.report_model import LogReport
@@ -23,7 +23,7 @@ from plimsoll.regular_file import read_regular, text_regular
 from plimsoll.spec.workloads import FILE_BYTES_MAX, StatementsSpec
 
 if TYPE_CHECKING:
-    from plimsoll.learn import learned_load
+    from plimsoll.learn.learned_load import LearnedLoad
 
 WORKLOAD = "workload.toml"
 _BYTES_MAX = 64_000_000
@@ -32,7 +32,7 @@ _CURE = "name a folder that plimsoll learn wrote"
 _Read = TypeVar("_Read", bound=Document)
 
 
-def files_of(learned: learned_load.LearnedLoad) -> dict[str, str]:
+def files_of(learned: LearnedLoad) -> dict[str, str]:
     """Names and texts of the files of a learned load; the report has its own.
 
     Raises:
@@ -61,7 +61,7 @@ class LearnedFolder:
     """
 
     workload: StatementsSpec
-    load: LearnedLoad
+    load: ComparedLoad
     demand: Demand | None
 
 
@@ -79,7 +79,9 @@ def read_learned(folder: Path) -> LearnedFolder:
         raise SpecError(*(f"{path}: {fault}" for fault in error.faults)) from None
     profile, report = _document(folder / "profile.json", Profile), _document(folder / "report.json", LogReport)
     demand = read_demand(folder / "demand.json") if (folder / "demand.json").exists() else None
-    load = LearnedLoad(statements=statements, report=report, profile=profile, period=period_of(profile, report, demand))
+    load = ComparedLoad(
+        statements=statements, report=report, profile=profile, period=period_of(profile, report, demand)
+    )
     return LearnedFolder(spec, load, demand)
 
 

@@ -11,7 +11,7 @@ import pytest
 from plimsoll.guide.html import page_html, page_markdown
 from plimsoll.guide.learned_load import fidelity_page
 from plimsoll.learn.event_log import EventLog
-from plimsoll.learn.fidelity import LearnedLoad, fidelity_of, kinds_of, model_run, run_statements
+from plimsoll.learn.fidelity import ComparedLoad, fidelity_of, kinds_of, model_run, run_statements
 from plimsoll.learn.fidelity_model import CheckConditions, Fidelity, FidelityFigure, LogPeriod
 from plimsoll.learn.profile_model import LoopProfile, Profile, TypeProfile
 from plimsoll.learn.report import report_of
@@ -97,7 +97,7 @@ def compared(log: EventLog, run: EventLog, warm_up_s: float = 0) -> Fidelity:
         )
         for one in report.types
     )  # fmt: skip
-    learned = LearnedLoad(statements=STATEMENTS, report=report, profile=Profile(types=types), period=PERIOD)
+    learned = ComparedLoad(statements=STATEMENTS, report=report, profile=Profile(types=types), period=PERIOD)
     return fidelity_of(learned, model_run(run, STATEMENTS, warm_up_s=warm_up_s), CONDITIONS)
 
 
@@ -181,7 +181,7 @@ def test_a_statement_that_the_report_lacks_in_part_is_not_judged(tmp_path: Path)
     log, run = logs(tmp_path, load(9_000), load(9_000))
     report = report_of(log)
     texts = {**STATEMENTS.of_text, "SELECT c FROM othertable WHERE secretcolumn = ?": 0}
-    learned = LearnedLoad(
+    learned = ComparedLoad(
         statements=replace(STATEMENTS, of_text=texts), report=report, profile=Profile(), period=PERIOD
     )
     found = fidelity_of(learned, model_run(run, STATEMENTS, warm_up_s=0), CONDITIONS)
