@@ -63,7 +63,7 @@ PAPER = Palette(
     grid="#e3e7ed",
     paper="#ffffff",
     series=("#0b62a8", "#c2410c", "#00795c", "#8e3a86", "#a06600", "#2487b0", "#4a4f57", "#cf3d6e"),
-    shares=("#0b62a8", "#e08a3c", "#2cc47d", "#5f2bc9", "#898d94", "#f5cb0c", "#e6eaf0"),
+    shares=("#0b62a8", "#e08a3c", "#2cc47d", "#5f2bc9", "#6b6f76", "#e8bd00", "#e6eaf0"),
 )
 """For pictures that stand by themselves, on white."""
 
