@@ -50,7 +50,7 @@ from plimsoll.guide.tables import Table
 from plimsoll.guide.trials import OPEN_COUNT, CellStrips, cell_strips
 from plimsoll.record.level import LevelKind
 from plimsoll.regular_file import open_regular
-from plimsoll.wording import capitalised
+from plimsoll.wording import capitalised, listed
 
 WIDE_PX = 860
 NARROW_PX = 350
@@ -80,6 +80,7 @@ class Figure:
     """A chart with its caption.
 
     Attributes:
+        title: Its caption; None where it stands below one with others.
         label: What it shows, for those who cannot see it.
     """
 
@@ -108,7 +109,9 @@ class LoadFigures:
 
     kind: LevelKind
     throughput_title: str
+    throughput_reading: str
     response_title: str
+    response_reading: str
     throughput: Figure | None
     response: tuple[Figure, ...]
     cpu: tuple[Figure, ...]
@@ -220,13 +223,36 @@ def _load_figures(analysis: Analysis, part: WorkloadPart, kind: LevelKind, prefi
     return LoadFigures(
         kind=kind,
         throughput_title=throughput_title,
+        throughput_reading=_throughput_reading(curves, kind),
         response_title=response_title,
+        response_reading=(
+            f"Each point is a level; lines join levels in the order of {against}. Where a line turns upwards, more load"
+            " makes transactions wait. The scale of response time is logarithmic."
+        ),
         throughput=throughput,
         response=response,
         cpu=cpu,
         cpu_key=tuple(cpu_part_names(curves).items()),
         absent=tuple(sentence for sentence, there in absent if not there),
     )
+
+
+def _throughput_reading(curves: list[Curve], kind: LevelKind) -> str:
+    """What to see in lines of throughput, and what else is drawn."""
+    cells = [cell for curve in curves for cell in curve.cells]
+    bounds = [cell.throughput_tps.bounds for cell in cells]
+    is_one = len({curve.system for curve in curves}) == 1
+    drawn = ["The line joins the levels" if is_one else "Each line is a system"]
+    drawn += ["hollow points are single repetitions"] if any(len(cell.trials) > 1 for cell in cells) else []
+    drawn += (
+        ["a band is a 95 % confidence interval"] if any(of is not None and not of.is_vague for of in bounds) else []
+    )
+    see = (
+        "On the dotted line the whole target rate was completed: a line that leaves it is overloaded."
+        if kind.is_at_rate
+        else "Where a line is flat or falls, more connections gain nothing."
+    )
+    return f"{listed(drawn)}. {see}"
 
 
 def _throughput_figure(
@@ -265,6 +291,12 @@ def picture(chart: Chart, size: str, width_px: int, prefix: str) -> Picture:
     spec = chart_spec(chart)
     drawing = InlineSvg({**spec, "width": width_px}, prefix)
     return Picture(size, drawing, trusted(_within_script_json(spec)))
+
+
+def system_keys(analysis: Analysis) -> dict[str, KeyEntry]:
+    """How each system is drawn in every chart, by its name; nothing of a single system, which needs no mark."""
+    entries = _key(analysis, {system.name for system in analysis.systems})
+    return {entry.name: entry for entry in entries} if len(entries) > 1 else {}
 
 
 def _key(analysis: Analysis, shown: set[str]) -> tuple[KeyEntry, ...]:

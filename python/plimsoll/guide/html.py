@@ -31,6 +31,7 @@ from plimsoll.guide.figures import (
     first_figures,
     page_figures,
     section_figures,
+    system_keys,
     trusted,
     workload_figures,
 )
@@ -67,6 +68,7 @@ def _page(content: Content) -> str:
         contents=_contents(content),
         first_figures=first_figures(content),
         recorded=content.recorded,
+        system_keys=system_keys(content.analysis),
         workloads=[workload_figures(content, part, index) for index, part in enumerate(content.workloads)],
         sections=[section_figures(result_section) for result_section in content.result_sections],
         background=[section_figures(background_section) for background_section in content.background_sections],
@@ -180,6 +182,7 @@ def page_html(page: Page) -> str:
     return page_template("page.html.jinja").render(
         page=page,
         recorded=(),
+        system_keys={},
         version=__version__,
         sections=[section_figures(section) for section in page.sections],
         style=style_sheet(page.title),

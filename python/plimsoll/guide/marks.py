@@ -63,7 +63,7 @@ PAPER = Palette(
     grid="#e3e7ed",
     paper="#ffffff",
     series=("#0b62a8", "#c2410c", "#00795c", "#8e3a86", "#a06600", "#2487b0", "#4a4f57", "#cf3d6e"),
-    shares=("#0b62a8", "#e08a3c", "#2cc47d", "#5f2bc9", "#898d94", "#f5cb0c", "#e6eaf0"),
+    shares=("#0b62a8", "#e08a3c", "#2cc47d", "#5f2bc9", "#6b6f76", "#e8bd00", "#e6eaf0"),
 )
 """For pictures that stand by themselves, on white."""
 
@@ -385,6 +385,9 @@ def logarithmic_ticks(low: float, high: float) -> list[float]:
 RATIO_MAX = 3.0
 """Beyond this factor a ratio is clipped where the other ratios are nearer to 1."""
 
+CLIPPED_OF = 5
+"""One ratio in so many may be clipped, of fewer one: what many have in common is no exception."""
+
 _RATIO_TICKS = (0.5, 0.67, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)
 _FEW_RATIO_TICKS = (0.01, 0.1, 0.33, 0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 10.0, 100.0)
 _TICKS_RATIO_MAX = 2.5
@@ -400,7 +403,8 @@ def ratio_domain(rows: Sequence[Row], least: float) -> tuple[float, float]:
     """
     edges = [[edge for edge in (row["low"], row["ratio"], row["high"]) if edge is not None] for row in rows]
     reach = sorted(max(*of, 1 / min(of)) for of in edges)
-    limit = max(RATIO_MAX, reach[len(reach) // 2] * 1.1)
+    clipped_count = max(len(reach) // CLIPPED_OF, 1)
+    limit = max(RATIO_MAX, reach[max(len(reach) - 1 - clipped_count, 0)] * 1.1)
     low, high = min(edge for of in edges for edge in of), max(edge for of in edges for edge in of)
     return max(min(low, 1 / least) * 0.97, 1 / limit), min(max(high, least) * 1.03, limit)
 

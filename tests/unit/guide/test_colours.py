@@ -57,5 +57,17 @@ def test_uses_of_the_processors_can_be_told_apart(mode: str, eye: str) -> None:
     assert not near
 
 
+STACKED = ("server", "client", "other", "waiting for storage", "idle"), ("user", "system", "other")
+"""Uses of the processors in the order in which they lie upon each other in a bar."""
+ORDER = ("server", "client", "user", "system", "other", "waiting for storage", "idle")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_neighbours_in_a_bar_can_be_told_apart_in_grey(mode: str) -> None:
+    lightness = dict(zip(ORDER, (lab(colour, EYES["of most people"])[0] for colour in colours(mode)), strict=True))
+    gaps = {pair: abs(lightness[pair[0]] - lightness[pair[1]]) for of in STACKED for pair in itertools.pairwise(of)}
+    assert min(gaps.values()) >= 10.0, gaps
+
+
 def test_pictures_that_stand_alone_have_the_colours_of_the_page() -> None:
     assert list(PAPER.shares) == colours("light") == colours("print")

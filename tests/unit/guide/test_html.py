@@ -167,3 +167,19 @@ def test_a_study_without_a_complete_trial_still_has_a_guide() -> None:
     assert "No trial was completed, so nothing can be said" in text
     assert "No throughput is known" in text
     assert "No warnings were raised." in text
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_picture_has_one_caption_and_no_heading_that_repeats_it(make: Maker) -> None:
+    page = render_html(make())
+    captions = re.findall(r'<figure class="captioned">\n<figcaption><b>([^<]+)\.</b> ([^<]+)</figcaption>', page)
+    assert len(captions) == page.count('class="captioned"') > 0
+    assert all(title not in reading for title, reading in captions)
+    assert not re.findall(r"</h3>\s*(?:<p class=.note.>[^<]*</p>\s*)?(?:<div[^>]*>\s*)?<figure", page)
+
+
+def test_tables_mark_systems_as_charts_draw_them() -> None:
+    page = render_html(measured_analysis())
+    glance = page[page.index("Systems at a glance") :]
+    assert re.findall(r'<svg class="point"[^>]*><path d="[^"]+" fill="var\(--series-(\d)\)"', glance)[:2] == ["0", "1"]
+    assert 'class="point"' not in render_html(per_minute_analysis())
