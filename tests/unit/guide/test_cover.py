@@ -102,3 +102,15 @@ def test_a_table_may_have_any_ending(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(TABLE)
     ran = plimsoll("import", "table", tmp_path / "own.toml", "--to", tmp_path / "study", "--workload", "orders")
     assert ran.returncode == 0, ran.stderr
+
+
+def test_a_factor_to_group_by_that_no_system_has_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    table, study = tmp_path / "t.csv", tmp_path / "study"
+    table.write_text("system,storage,connections,throughput_tps\na,SAS,1,100\na,SAN,1,150\n")
+    assert plimsoll("import", "table", table, "--to", study, "--workload", "orders").returncode == 0
+    for factor, message in (("storag", "no system has a factor 'storag'; known are storage"), ("storage", "")):
+        caplog.clear()
+        (study / "document.toml").write_text(f'[document]\ngroup_by = "{factor}"\n')
+        assert analyse_folder(study).document.group_by == factor
+        assert message in caplog.text
+        assert bool(message) is ("group_by" in caplog.text)
