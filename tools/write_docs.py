@@ -1,4 +1,4 @@
-"""Writes the generated parts of the documentation (`make docs`): commands, protocol, guide.json, study file, warnings.
+"""Writes the generated parts of the documentation (`make docs`): index, commands, protocol, JSON, study file, warnings.
 
 The command reference comes from the commands themselves, not from their printed help, so that neither terminal nor
 version of a library changes it. Deliberately not here: any text of its own about a command.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
+from site_navigation import INDEX, index_markdown
 from write_guide_docs import guide_json_markdown, guide_json_schema
 from write_json_docs import JSON_PAGES
 from write_study_docs import study_file_markdown
@@ -146,6 +147,7 @@ def _table(title: str, rows: list[tuple[str, str]]) -> str:
 
 
 GENERATED = {
+    INDEX: index_markdown,
     "docs/cli.md": cli_markdown,
     "docs/engine-protocol.schema.json": protocol_schema,
     "docs/guide-json.md": guide_json_markdown,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,16 +15,12 @@ from plimsoll.cli.main import command_line
 from plimsoll.errors import SpecError
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.workload_file import parse_workload
-from support.repository import ROOT, blocks, files, prose, shown
+from support.command_lines import PAGES, arguments_of, command_lines, is_synopsis
+from support.repository import blocks, files, prose, shown
 
-PAGES = [path for path in files(".md") if path.parent == ROOT or path.is_relative_to(ROOT / "docs")]
-PAGES += files(".md", below="examples")
 STUDY_FILES = [path for path in files(".toml") if re.search(r"^\[study\]", path.read_text(), re.MULTILINE)]
 LEARNED = "prod/workload.toml"
 """The workload file that plimsoll learn writes for readers of the documentation."""
-
-SHELL = {"", "sh", "bash", "console"}
-END_OF_COMMAND = {"&&", "||", "|", ";", ">", ">>", "<", "&", ")", "2>", "2>&1"}
 
 
 def test_studies_in_documentation_parse() -> None:
@@ -57,38 +52,15 @@ def test_command_lines_are_known(path: Path) -> None:
     assert not faults, "\n".join(faults)
 
 
-def command_lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Whole command lines in shell blocks, with their places."""
-    for block in blocks(path):
-        if block.language not in SHELL:
-            continue
-        for line in block.text.replace("\\\n", " ").splitlines():
-            found = re.match(r"\s*(?:\$ )?(?:\S*/bin/)?(plimsoll \S.*)", line)
-            if found:
-                yield block.place, found[1]
-
-
 def inline_commands(text: str) -> Iterator[str]:
     yield from re.findall(r"`(plimsoll [^`\n]+)`", text)
 
 
 def fault_of_line(line: str) -> str | None:
-    """What is wrong with a whole command line; every plimsoll in it is looked at. One with [brackets] is a synopsis."""
-    if "[-" in line:
+    """What is wrong with a whole command line; every plimsoll in it is looked at. A synopsis need not be complete."""
+    if is_synopsis(line):
         return fault_of_mention(re.sub(r"[\[\]]|\.\.\.", " ", line))
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
-    lexer.commenters = "#"
-    lexer.wordchars += ":@,%"
-    words: list[str] = []
-    commands: list[list[str]] = []
-    for token in [*lexer, ";"]:
-        if token in END_OF_COMMAND:
-            commands.append(words)
-            words = []
-        else:
-            words.append(token)
-    faults = (_fault(words[1:]) for words in commands if words and words[0].endswith("plimsoll"))
-    return next((fault for fault in faults if fault), None)
+    return next((fault for arguments in arguments_of(line) if (fault := _fault(arguments))), None)
 
 
 def _fault(arguments: list[str]) -> str | None:

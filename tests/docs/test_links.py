@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.repository import ROOT, files, prose, shown
+from support.repository import files, prose, shown
 
 LINK = re.compile(r"\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
 IMAGE = re.compile(r"<img[^>]+src=\"([^\"]+)\"")
@@ -44,10 +44,3 @@ def test_a_broken_link_would_be_found(tmp_path: Path) -> None:
     assert _resolves(page, "page.md#two-words")
     assert not _resolves(page, "page.md#three-words")
     assert not _resolves(page, "gone.md")
-
-
-def test_every_page_is_in_the_index() -> None:
-    docs = ROOT / "docs"
-    linked = {(docs / link).resolve() for link in LINK.findall((docs / "README.md").read_text())}
-    missing = [shown(path) for path in docs.glob("*.md") if path.name != "README.md" and path not in linked]
-    assert not missing, f"docs/README.md does not name {', '.join(missing)}"
