@@ -13,7 +13,7 @@ from plimsoll.units import printable
 
 if TYPE_CHECKING:
     from plimsoll.importers.trials import ImportResult, WrittenImport
-    from plimsoll.spec.cover import CoverSpec
+    from plimsoll.spec.published import PublishedSpec
 
 LogPattern = Annotated[
     str | None,
@@ -75,8 +75,8 @@ def table(
     cost_per_month. Map a column of another name to one of these with --map. Every other column is a factor: it
     distinguishes systems.
 
-    A file of the same name with the ending .toml may hold a [document] table, as in a study file: title, author,
-    organisation and audience of the guide, a summary, and a mark such as "Confidential".
+    A file of the same name with the ending .toml may say more: [document], as in a study file, for the guide's first
+    page; [[system]] and [[workload]] for what the authors state of them; [[claim]] for what they concluded.
 
     Example: plimsoll import table examples/published/hp-proliant-2008.csv --to hp && plimsoll guide hp
 
@@ -84,14 +84,13 @@ def table(
     """
     from plimsoll.importers.columns import TableOptions
     from plimsoll.importers.table import import_table
-    from plimsoll.spec.cover import COVER_FILE, CoverSpec, read_cover
+    from plimsoll.spec.published import PublishedSpec, read_published
 
     options = TableOptions(maps=_pairs(mapping or []), workload=workload, system=system)
     beside = _beside(file)
-    cover = CoverSpec() if beside is None else read_cover(beside)
-    _keep(to, lambda: import_table(file, study_name=to.name, options=options))
-    if cover != CoverSpec() and not (to / COVER_FILE).exists():
-        _keep_cover(cover, to / COVER_FILE)
+    published = PublishedSpec() if beside is None else read_published(beside)
+    has_added = _keep(to, lambda: import_table(file, study_name=to.name, options=options, published=published))
+    _keep_document(published, to, has_added=has_added)
 
 
 @app.command("sysbench", cls=Command)
@@ -173,19 +172,32 @@ def _beside(table: Path) -> Path | None:
         return None
 
 
-def _keep_cover(cover: CoverSpec, to: Path) -> None:
+def _keep_document(published: PublishedSpec, study: Path, *, has_added: bool) -> None:
+    """Keeps document and claims in the study, where they may be changed; a further table adds its claims to them."""
     from plimsoll.errors import HostError
     from plimsoll.record.files import write_file
-    from plimsoll.spec.cover import cover_text
+    from plimsoll.spec.published import DOCUMENT_FILE, PublishedSpec, claim_text, document_text, read_kept_document
 
+    to = study / DOCUMENT_FILE
     try:
-        write_file(to, cover_text(cover).encode())
+        if not to.exists():
+            if published.document != PublishedSpec().document or published.claim:
+                write_file(to, document_text(published.document, published.claim).encode())
+        elif has_added:
+            present = read_kept_document(to).claim
+            new = [claim_text(claim) for claim in published.claim if claim not in present]
+            if new:
+                write_file(to, "\n".join((to.read_text().rstrip("\n"), "", *new)).encode())
     except OSError as error:
         raise HostError(f"{to}: cannot be written: {error.strerror}; the table itself was imported") from None
 
 
-def _keep(to: Path, read: Callable[[], ImportResult]) -> None:
-    """Reads and writes, one process at a time. A study that is measured here takes none: its guide shows its plan."""
+def _keep(to: Path, read: Callable[[], ImportResult]) -> bool:
+    """Reads and writes, one process at a time. A study that is measured here takes none: its guide shows its plan.
+
+    Returns:
+        Whether recordings were added.
+    """
     from plimsoll.importers.trials import write_import
     from plimsoll.run.folder import HeldFolder, refuse_for_recordings
 
@@ -194,6 +206,7 @@ def _keep(to: Path, read: Callable[[], ImportResult]) -> None:
     with HeldFolder(to):
         written = write_import(to, result)
     _tell(to, result, written)
+    return bool(written.paths)
 
 
 def _tell(to: Path, result: ImportResult, written: WrittenImport) -> None:

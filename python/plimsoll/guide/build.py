@@ -30,7 +30,8 @@ from plimsoll.record.store import read_study as read_study_recordings
 from plimsoll.run.capacity_search import read_searches
 from plimsoll.run.folder import current_spec, read_kept, read_plan
 from plimsoll.run.storage import read_storages
-from plimsoll.spec.cover import COVER_FILE, CoverSpec, read_cover
+from plimsoll.spec.cover import CoverSpec
+from plimsoll.spec.published import DOCUMENT_FILE, PublishedSpec, read_kept_document
 from plimsoll.spec.study import StudySpec
 from plimsoll.spec.system import UTILISATION, PriceFile, check_systems, read_prices
 
@@ -72,15 +73,17 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
     if spec is None:
         recordings = list(_priced({}, prices, study_recordings.recordings))
         share = prices.utilisation or UTILISATION
+        document = folder / DOCUMENT_FILE
+        published = read_kept_document(document) if document.exists() else PublishedSpec()
         imported = analyse(
             name,
             recordings,
             (*study_recordings.damaged, *missing_logs(folder)),
             searches=read_searches(folder),
             utilisation=share,
+            claims=published.claim,
         )
-        cover = read_cover(folder / COVER_FILE) if (folder / COVER_FILE).exists() else CoverSpec()
-        return with_durability_classes(_with_cover(imported, cover), _durability(folder))
+        return with_durability_classes(_with_cover(imported, published.document), _durability(folder))
     order = [system.name for system in spec.system]
     objective_s = spec.study.objective.response_p99
     stated = {system.name: system.price for system in spec.system}

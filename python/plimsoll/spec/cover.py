@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 
-from plimsoll.errors import SpecError, within
-from plimsoll.regular_file import text_regular
-from plimsoll.spec.fields import Written, faults_of
-from plimsoll.spec.new_study import toml_lines
-
-COVER_FILE = "document.toml"
-"""In the folder of an import: a study that was measured has its `[document]` in the study file."""
-
-_BYTES_MAX = 1_000_000
+from plimsoll.spec.fields import Written
 
 
 def _printable(text: str) -> str:
@@ -26,6 +16,7 @@ def _printable(text: str) -> str:
 
 
 Line = Annotated[str, Field(max_length=200), AfterValidator(_printable)]
+"""One line that people read."""
 
 
 class CoverSpec(Written):
@@ -46,26 +37,3 @@ class CoverSpec(Written):
     audience: Line = ""
     summary: Annotated[str, Field(max_length=2000)] = ""
     confidential: Annotated[str, Field(max_length=80), AfterValidator(_printable)] = ""
-
-
-def read_cover(path: Path) -> CoverSpec:
-    """Reads the `[document]` of a TOML file, whatever else is in it; of a file without one nothing.
-
-    Raises:
-        SpecError: It cannot be read or is wrong; all faults at once.
-    """
-    try:
-        written = tomllib.loads(text_regular(path, _BYTES_MAX))
-        return CoverSpec.model_validate(written.get("document", {}))
-    except OSError as error:
-        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValidationError as error:
-        raise SpecError(*(f"{path}: {fault}" for fault in within(("document",), faults_of(error)))) from None
-    except (ValueError, RecursionError) as error:
-        raise SpecError(f"{path}: is not TOML: {error}") from None
-
-
-def cover_text(cover: CoverSpec) -> str:
-    """The text of a file with nothing but `[document]`, which `read_cover` reads back."""
-    stated = {key: text for key, text in cover.model_dump().items() if text}
-    return "\n".join(("[document]", *toml_lines(stated), ""))

@@ -48,6 +48,7 @@ def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary
             ),
             deviations=tpcc_deviations(trials_by_workload[workload.name]),
             learned=learned_from(workload),
+            reported=workload.reported,
         )
         for workload in reversed(first.values())
     )
