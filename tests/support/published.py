@@ -8,7 +8,7 @@ from __future__ import annotations
 from plimsoll.analyse.findings.catalogue import placed_warnings
 from plimsoll.analyse.findings.curves import Single
 from plimsoll.analyse.findings.doubts import Place
-from plimsoll.analyse.findings.finding_model import Finding, make_finding
+from plimsoll.analyse.findings.finding_model import Finding, Grade, make_finding
 from plimsoll.analyse.model import Analysis, SystemSummary, Unknown, WorkloadSummary
 from plimsoll.analyse.study.cell_model import Cell, CpuShares, Estimate
 from plimsoll.analyse.study.curve_model import Curve, Peak, PoolAdvice, PoolReason
@@ -50,7 +50,9 @@ def imported_analysis() -> Analysis:
         study="hp-proliant-2008",
         answer=(
             _peak(next(curve for curve in curves if curve.system == f"BL480c, {SAN}" and curve.workload == READ_WRITE)),
-            make_finding("pool-per-core", workload=READ_WRITE, per_core=1.0, is_advice=False),
+            make_finding("pool-per-core", workload=READ_WRITE, per_core=1.0, are_single_figures=True).model_copy(
+                update={"grade": Grade.INDICATED}
+            ),
         ),
         limits=(make_finding("no-intervals", cells_count=128, all_count=128),),
         systems=systems,
@@ -120,7 +122,9 @@ def _curve(system: str, workload: str, cells: tuple[Cell, ...], cores: int) -> C
         kind=LevelKind.CLOSED,
         cells=cells,
         peak=Peak(level=top.level, throughput_tps=top.throughput_tps, is_inside_range=True, tied_levels=(top.level,)),
-        pool=PoolAdvice(connections=connections, per_core=connections / cores, reason=PoolReason.SINGLE_FIGURES),
+        pool=PoolAdvice(
+            connections=connections, per_core=connections / cores, reason=PoolReason.SINGLE_FIGURES, is_published=True
+        ),
     )
 
 

@@ -47,15 +47,15 @@ def test_levels_that_were_measured_once_resolve_nothing_and_leave_the_right_one_
 
 
 @pytest.mark.parametrize("noise", [0.05, 0.10])
-def test_single_published_figures_are_no_advice(noise: float) -> None:
+def test_single_published_figures_indicate_the_level_of_the_highest(noise: float) -> None:
     found = curves(noise, figure)
     for curve in found:
         assert curve.pool is not None
         assert curve.pool.reason is PoolReason.SINGLE_FIGURES
         top = max(curve.cells, key=lambda cell: cell.throughput_tps.value)
         assert curve.pool.connections == top.level.connections
-    assert "the highest is that of" in pool_sentence(found[0])
-    assert "no advice" in pool_sentence(found[0])
+        assert "(indicated)" in pool_sentence(curve)
+        assert "No level has a higher figure, and the figures do not say how runs differ" in pool_sentence(curve)
 
 
 def test_what_was_measured_once_says_so() -> None:

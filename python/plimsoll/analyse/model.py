@@ -98,6 +98,7 @@ class WorkloadSummary(Document):
         deviations: Where it departs from the TPC-C specification; empty for workloads that are not derived from it.
         learned: The log that it was learned from, and how a run of it compared with that log; None for others.
         statements: Those of its workload file; else those whose execution plans were compared.
+        reported: What the authors of an import say that clients did; empty for other workloads.
     """
 
     name: str
@@ -109,6 +110,7 @@ class WorkloadSummary(Document):
     deviations: tuple[Deviation, ...] = ()
     learned: LearnedFrom | None = None
     statements: tuple[WorkloadStatement, ...] = ()
+    reported: str = ""
 
 
 class EnvironmentBlocks(Document):
@@ -262,7 +264,7 @@ class Analysis(Document):
         capacity_ratios: Every two systems compared by their capacity.
         storages: What storage does by itself, as fio measured it; empty where the study asks for none.
         storage_use: For each system, workload and storage of the system's data: a flush there beside a transaction.
-        claims: What earlier studies found, as the study file states it, held against what was measured.
+        claims: What earlier studies or the authors of an import found, held against what was measured.
         trials: Those that figures rest on, in the order of `curves` and repetitions; then the runs of searches.
         effects: What each factor of the study changes over the others, and how factors interact.
         long_trials: Trials of ten minutes and more, minute by minute; in the order of `trials`.

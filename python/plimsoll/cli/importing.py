@@ -13,6 +13,7 @@ from plimsoll.units import printable
 
 if TYPE_CHECKING:
     from plimsoll.importers.trials import ImportResult, WrittenImport
+    from plimsoll.spec.published import PublishedSpec
 
 LogPattern = Annotated[
     str | None,
@@ -74,8 +75,8 @@ def table(
     cost_per_month. Map a column of another name to one of these with --map. Every other column is a factor: it
     distinguishes systems.
 
-    A file of the same name with the ending .toml may hold a [document] table, as in a study file: title, author,
-    organisation and audience of the guide, a summary, a mark such as "Confidential", and a logo.
+    A file of the same name with the ending .toml may say more: [document], as in a study file, for the guide's first
+    page; [[system]] and [[workload]] for what the authors state of them; [[claim]] for what they concluded.
 
     Example: plimsoll import table examples/published/hp-proliant-2008.csv --to hp && plimsoll guide hp
 
@@ -83,18 +84,15 @@ def table(
     """
     from plimsoll.importers.columns import TableOptions
     from plimsoll.importers.table import import_table
-    from plimsoll.record.files import replace_file
-    from plimsoll.spec.cover import COVER_FILE, CoverSpec, cover_text, read_cover, read_logo
+    from plimsoll.spec.cover import read_logo
+    from plimsoll.spec.published import PublishedSpec, read_published
 
     options = TableOptions(maps=_pairs(mapping or []), workload=workload, system=system)
     beside = _beside(file)
-    cover = CoverSpec() if beside is None else read_cover(beside)
-    logo = read_logo(cover, file.parent)
-    _keep(to, lambda: import_table(file, study_name=to.name, options=options))
-    if cover != CoverSpec() and not (to / COVER_FILE).exists():
-        replace_file(to / COVER_FILE, cover_text(cover), "the table itself was imported")
-        if logo:
-            replace_file(to / cover.logo, logo, "the table itself was imported")
+    published = PublishedSpec() if beside is None else read_published(beside)
+    logo = read_logo(published.document, file.parent)
+    has_added = _keep(to, lambda: import_table(file, study_name=to.name, options=options, published=published))
+    _keep_document(published, logo, to, has_added=has_added)
 
 
 @app.command("sysbench", cls=Command)
@@ -176,8 +174,30 @@ def _beside(table: Path) -> Path | None:
         return None
 
 
-def _keep(to: Path, read: Callable[[], ImportResult]) -> None:
-    """Reads and writes, one process at a time. A study that is measured here takes none: its guide shows its plan."""
+def _keep_document(published: PublishedSpec, logo: bytes, study: Path, *, has_added: bool) -> None:
+    """Keeps document and claims in the study, where they may be changed; a further table adds its claims to them."""
+    from plimsoll.record.files import replace_file
+    from plimsoll.spec.published import DOCUMENT_FILE, PublishedSpec, claim_text, document_text, read_kept_document
+
+    to, cure = study / DOCUMENT_FILE, "the table itself was imported"
+    if not to.exists():
+        if published.document != PublishedSpec().document or published.claim:
+            replace_file(to, document_text(published.document, published.claim), cure)
+        if logo:
+            replace_file(study / published.document.logo, logo, cure)
+    elif has_added:
+        present = read_kept_document(to).claim
+        new = [claim_text(claim) for claim in published.claim if claim not in present]
+        if new:
+            replace_file(to, "\n".join((to.read_text().rstrip("\n"), "", *new)), cure)
+
+
+def _keep(to: Path, read: Callable[[], ImportResult]) -> bool:
+    """Reads and writes, one process at a time. A study that is measured here takes none: its guide shows its plan.
+
+    Returns:
+        Whether recordings were added.
+    """
     from plimsoll.importers.trials import write_import
     from plimsoll.run.folder import HeldFolder, refuse_for_recordings
 
@@ -186,6 +206,7 @@ def _keep(to: Path, read: Callable[[], ImportResult]) -> None:
     with HeldFolder(to):
         written = write_import(to, result)
     _tell(to, result, written)
+    return bool(written.paths)
 
 
 def _tell(to: Path, result: ImportResult, written: WrittenImport) -> None:

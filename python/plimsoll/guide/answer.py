@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from plimsoll.analyse.answers.answer import grade_of_pool
 from plimsoll.analyse.findings.doubts import PlacedWarning
 from plimsoll.analyse.findings.finding_model import Finding, Grade
 from plimsoll.analyse.findings.runs import Stalled
@@ -42,7 +43,8 @@ def answer_sentence(finding: Finding, analysis: Analysis) -> str:
     if finding.code not in _FIGURES or finding.grade is not Grade.INDICATED:
         return text
     first, stop, rest = text.partition(". ")
-    return f"{first.removesuffix('.')} (indicated).{f' {rest}' if stop else ''}"
+    figure, unknown, _ = first.removesuffix(".").partition(_TIMES_UNKNOWN)
+    return f"{figure}{INDICATED}{unknown}.{f' {rest}' if stop else ''}"
 
 
 def limit_sentence(finding: Finding) -> str:
@@ -105,9 +107,14 @@ def _peak(context: FindingContext) -> str:
 def _times(cell: Cell) -> str:
     if words := p99_words(cell.response_ms):
         return f", {words}"
+    if cell.response_ms.p95 is not None:
+        return f", p95 response time {format_ms(cell.response_ms.p95)}"
     if cell.response_ms.mean is not None:
         return f", mean response time {format_ms(cell.response_ms.mean)}"
-    return "; response times are unknown"
+    return _TIMES_UNKNOWN
+
+
+_TIMES_UNKNOWN = "; response times are unknown"
 
 
 def _sustained_rate(context: FindingContext) -> str:
@@ -212,14 +219,10 @@ def _pool_per_core(context: FindingContext) -> str:
         2: "twice the cores (two connections for each processor core)",
     }
     pool = words.get(per_core, f"{plain(per_core)} connections for each processor core")
-    if not context.figures["is_advice"]:
-        return (
-            f"{context.finding.workload}: on every system the highest figure is that with connections = {pool}."
-            f" {SINGLE_FIGURES}."
-        )
+    is_indicated = context.finding.grade is Grade.INDICATED
     return (
-        f"{context.finding.workload}: connection pool = {pool} on every system."
-        " No other level gives more than 5 % more."
+        f"{context.finding.workload}: connection pool = {pool} on every system{INDICATED if is_indicated else ''}."
+        f" {SINGLE_FIGURES if context.figures['are_single_figures'] else 'No other level gives more than 5 % more'}."
         f"{' ' + SHARED_PROCESSORS if context.figures.get('client_shared_processors') else ''}"
     )
 
@@ -268,21 +271,34 @@ ANSWER: Mapping[str, Callable[[FindingContext], str]] = {
 
 SHARED_PROCESSORS = "The client used part of the processors: with the client on another host, the pool may be larger."
 
-SINGLE_FIGURES = "That is no advice for a connection pool: the figures do not say how runs differ"
+INDICATED = " (indicated)"
+"""Behind what follows from figures that do not say how much another run would differ."""
 
-_NO_ADVICE = (
-    "No advice: the figures do not say how runs differ. Under systems at a glance is the level of the highest figure."
-)
+SINGLE_FIGURES = "No level has a higher figure, and the figures do not say how runs differ"
+
+FEWER = "; fewer were not measured"
+
+_IN_THE_TABLE = f"The pool of each system{INDICATED} is in the table of systems at a glance. {SINGLE_FIGURES}."
 _SMALL_NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
 def pool_sentences(curves: Sequence[Curve]) -> tuple[str, ...]:
     """How large a connection pool should be, a sentence for each system; one for all that are published figures."""
-    if len(curves) > 1 and all(
-        curve.pool is not None and curve.pool.reason is PoolReason.SINGLE_FIGURES for curve in curves
-    ):
-        return (_NO_ADVICE,)
+    if len(curves) > 1 and all(map(_is_inside_single_figures, curves)):
+        return (_IN_THE_TABLE,)
     return tuple(f"{curve.system}: {pool_sentence(curve)}." for curve in curves)
+
+
+def _is_inside_single_figures(curve: Curve) -> bool:
+    """Whether single figures show their highest between lower and higher levels."""
+    is_single = curve.pool is not None and curve.pool.reason is PoolReason.SINGLE_FIGURES
+    return is_single and curve.peak is not None and curve.peak.is_inside_range and not _is_first(curve)
+
+
+def _is_first(curve: Curve) -> bool:
+    """Whether the pool is the lowest level, and fewer connections were not measured."""
+    lowest = curve.cells[0].level.connections
+    return curve.pool is not None and curve.pool.connections == lowest > 1
 
 
 def pool_sentence(curve: Curve) -> str:
@@ -297,17 +313,16 @@ def pool_sentence(curve: Curve) -> str:
         rising = f". Throughput still rose at {peak.level.label()}, the last level: the right size may be larger"
     if pool.between is not None:
         return f"not resolved: {_between(curve, pool.between)}{rising}{shared}"
-    if pool.reason is PoolReason.SINGLE_FIGURES:
-        size = f"{counted(pool.connections, 'connection')}{_per_core(pool.per_core)}"
-        return f"no advice, as the figures do not say how runs differ; the highest is that of {size}{rising}{shared}"
     beyond = {
+        PoolReason.SINGLE_FIGURES: f"{FEWER if _is_first(curve) else ''}. {SINGLE_FIGURES}{rising}",
         PoolReason.ONLY_LEVEL: "; no other level was measured",
         PoolReason.STILL_RISING: rising,
         PoolReason.OBJECTIVE: "; more connections are not known to keep the objective",
-        PoolReason.LOWEST_LEVEL: "; fewer were not measured",
+        PoolReason.LOWEST_LEVEL: FEWER,
         PoolReason.NO_GAIN: "; no other level gives more than 5 % more",
     }
-    size = f"{counted(pool.connections, 'connection')}{_per_core(pool.per_core)}"
+    indicated = INDICATED if grade_of_pool(pool) is Grade.INDICATED else ""
+    size = f"{counted(pool.connections, 'connection')}{_per_core(pool.per_core)}{indicated}"
     return f"{size}{beyond.get(pool.reason, '')}{shared}"
 
 

@@ -35,8 +35,9 @@ from plimsoll.regular_file import text_regular
 from plimsoll.run.capacity_search import read_searches
 from plimsoll.run.folder import current_spec, document_folders, read_kept, read_plan
 from plimsoll.run.storage import read_storages
-from plimsoll.spec.cover import COVER_FILE, CoverSpec, picture_address, read_cover, read_logo
+from plimsoll.spec.cover import CoverSpec, picture_address, read_logo
 from plimsoll.spec.new_study import toml_lines
+from plimsoll.spec.published import DOCUMENT_FILE, PublishedSpec, read_kept_document
 from plimsoll.spec.study import STUDY_FILE, StudySpec
 from plimsoll.spec.system import UTILISATION, PriceFile, check_systems, read_prices
 from plimsoll.units import format_duration
@@ -79,15 +80,18 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
     if spec is None:
         recordings = list(_priced({}, prices, study_recordings.recordings))
         share = prices.utilisation or UTILISATION
+        kept = folder / DOCUMENT_FILE
+        published = read_kept_document(kept) if kept.exists() else PublishedSpec()
         imported = analyse(
             name,
             recordings,
             (*study_recordings.damaged, *missing_logs(folder)),
             searches=read_searches(folder),
             utilisation=share,
+            claims=published.claim,
         )
-        cover = read_cover(folder / COVER_FILE) if (folder / COVER_FILE).exists() else CoverSpec()
-        return imported.model_copy(update=_of_folder(folder, imported, _cover(imported, cover, folder)))
+        document = _cover(imported, published.document, folder)
+        return imported.model_copy(update=_of_folder(folder, imported, document))
     order = [system.name for system in spec.system]
     objective_s = spec.study.objective.response_p99
     stated = {system.name: system.price for system in spec.system}

@@ -6,9 +6,10 @@ usual. Deliberately not here: finding facts out (`plimsoll.run`), and comparing 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from plimsoll.analyse.answers.size_evidence import MEASURED_ORIGIN
 from plimsoll.analyse.explain.equivalence_model import Aspect, Equivalence
 from plimsoll.analyse.model import Analysis, SystemSummary, VariableDifference, VariableReason
 from plimsoll.analyse.study.factors import NOT_SET, encryption_words, factors_of, is_unset
@@ -85,15 +86,27 @@ def instance_parts(system: SystemSummary, definitions: Sequence[Fact]) -> Iterat
 
 def _facts(system: SystemSummary) -> tuple[Fact, ...]:
     environment = system.environment
-    facts = [*_host_facts(environment.host)]
+    is_stated = system.origin != MEASURED_ORIGIN
+    facts = [(f"{name}{STATED}" if is_stated else name, value) for name, value in _host_facts(environment.host)]
     facts += _facts_of_instances(environment.instances)
     facts += _present(("Durability", _durability(system)))
     facts += _client_facts(environment.client)
     facts += _present(("CPUs of the client", client_cpus(environment)))
     facts += _present(("Encryption of connections", encryption_words(system.encryptions)))
     facts += exporter_lines(environment.exporters)
-    facts += environment.reported.items()
-    return tuple(fact for fact in facts if fact not in system.factors.items())
+    facts += _stated(environment, system.factors)
+    return tuple(facts)
+
+
+def _stated(environment: Environment, factors: Mapping[str, str]) -> Iterator[Fact]:
+    """What the authors of an import state, without what tells systems apart anyway."""
+    yield from ((f"{name}{STATED}", text) for name, text in environment.reported.items() if factors.get(name) != text)
+    options = [f"{name} = {value}" for name, value in environment.reported_options.items()]
+    yield from _present((f"Server options{STATED}", ", ".join(options)), (f"Notes{STATED}", environment.reported_notes))
+
+
+STATED = " (stated)"
+"""Behind the name of a fact that the authors of an import state and nobody measured here."""
 
 
 def _durability(system: SystemSummary) -> str | None:

@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
 
-from plimsoll.analyse.answers.answer import TOLD_ONE_BY_ONE
-from plimsoll.analyse.findings.finding_model import Finding
+from plimsoll.analyse.answers.answer import TOLD_ONE_BY_ONE, grade_of_pool
+from plimsoll.analyse.findings.finding_model import Finding, Grade
 from plimsoll.analyse.findings.runs import THROUGHPUT_STALLED
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.capacity_model import SystemCost
 from plimsoll.analyse.study.cell_model import has_p99
-from plimsoll.analyse.study.curve_model import Curve, PoolReason
+from plimsoll.analyse.study.curve_model import Curve
 from plimsoll.analyse.study.points import best_within
 from plimsoll.analyse.study.ratio_model import RatioVerdict
-from plimsoll.guide.answer import answer_sentence, has_pool_advice
+from plimsoll.guide.answer import INDICATED, answer_sentence, has_pool_advice
 from plimsoll.guide.cost import money_words, price_words
 from plimsoll.guide.level_tables import curves_of
 from plimsoll.guide.sources import Source, capacity_sources, cell_sources, sources_of
@@ -453,10 +453,9 @@ def _peak_p99(curve: Curve) -> Entry:
 def _pool(curve: Curve) -> Entry:
     if curve.pool is None or curve.peak is None or not has_pool_advice(curve):
         return _NOTHING
-    if curve.pool.reason is PoolReason.SINGLE_FIGURES:
-        return Entry(f"highest at {curve.pool.connections:,}")
     levels = dict.fromkeys(curve.pool.between or (curve.pool.connections,))
-    return Entry(" to ".join(f"{level:,}" for level in levels))
+    indicated = INDICATED if grade_of_pool(curve.pool) is Grade.INDICATED else ""
+    return Entry(f"{' to '.join(f'{level:,}' for level in levels)}{indicated}")
 
 
 def _more(analysis: Analysis, workload: WorkloadSummary) -> list[_Figure]:

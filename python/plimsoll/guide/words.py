@@ -206,10 +206,12 @@ def sentence(text: str, names: Iterable[str] = ()) -> str:
 
 
 def workload_words(workload: WorkloadSummary) -> str:
-    """What clients did, in one line; empty when the source does not say."""
+    """What clients did; empty when the source does not say."""
     options = ", ".join(f"{name} {_option(value)}" for name, value in workload.options.items())
     parts = (workload.kind, options, _types_words(workload.types), _working_set_words(workload.working_set))
-    return "; ".join(part for part in parts if part)
+    known = "; ".join(part for part in parts if part)
+    stated = f"Stated by the authors: {workload.reported}" if workload.reported else ""
+    return ". ".join(part for part in (known, stated) if part)
 
 
 def _option(value: str) -> str:
@@ -253,7 +255,7 @@ _UNKNOWN = {
     ),
     Unknown.INTERVALS: "some confidence intervals",
     Unknown.CORES: "number of processor cores",
-    Unknown.SETTINGS: "server settings",
+    Unknown.SETTINGS: "effective server settings",
 }
 
 

@@ -32,20 +32,28 @@ from plimsoll.importers.trials import ImportedTrial, ImportResult
 from plimsoll.record.environment import Environment, HostFacts, InstanceFacts
 from plimsoll.record.level import Level
 from plimsoll.record.model import Origin, Outcome, ReportedResult, SystemRecord, TrialRecord, Verdict, WorkloadRecord
+from plimsoll.spec.published import PublishedSpec, StatedSystem
 
 
-def import_table(csv_path: Path, *, study_name: str, options: TableOptions | None = None) -> ImportResult:
+def import_table(
+    csv_path: Path,
+    *,
+    study_name: str,
+    options: TableOptions | None = None,
+    published: PublishedSpec | None = None,
+) -> ImportResult:
     """Reads a table of published results: a CSV file whose first line names the columns.
 
     Args:
         csv_path: The file: UTF-8; comma, semicolon or tab.
         study_name: The study that the recordings will belong to.
         options: What the table does not say itself.
+        published: What its authors say beside it.
 
     Raises:
         SpecError: All faults at once, each with line, value and cure.
     """
-    options = options or TableOptions()
+    options, published = options or TableOptions(), published or PublishedSpec()
     table = read_csv(csv_path)
     columns, faults = understand(table.columns, options)
     _raise(csv_path, faults)
@@ -55,7 +63,9 @@ def import_table(csv_path: Path, *, study_name: str, options: TableOptions | Non
     groups, faults = group_points(points)
     _raise(csv_path, faults)
     names = name_systems(dict.fromkeys(group.system for group in groups))
-    builder = _Builder(study_name, csv_path.name, columns, names)
+    workloads = dict.fromkeys(group.first.workload for group in groups)
+    _raise(csv_path.with_suffix(".toml"), [str(fault) for fault in published.name_faults(names.values(), workloads)])
+    builder = _Builder(study_name, csv_path.name, columns, names, published)
     trials = tuple(builder.build(position, group) for position, group in enumerate(groups))
     return ImportResult(trials, report_lines(csv_path, columns, options, groups, names))
 
@@ -87,7 +97,15 @@ def _split_faults(columns: tuple[Column, ...], points: list[Point]) -> list[str]
 class _Builder:
     """Turns groups of rows into the documents of a recording."""
 
-    def __init__(self, study: str, file_name: str, columns: tuple[Column, ...], names: Mapping[SystemKey, str]) -> None:
+    def __init__(
+        self,
+        study: str,
+        file_name: str,
+        columns: tuple[Column, ...],
+        names: Mapping[SystemKey, str],
+        published: PublishedSpec,
+    ) -> None:
+        self._published = published
         self._study = study
         self._file_name = file_name
         self._names = names
@@ -98,14 +116,19 @@ class _Builder:
             trial_id=_trial_id(group),
             study=self._study,
             system=self._system(group),
-            workload=WorkloadRecord(name=group.first.workload, rate_unit=self._rate_unit),
+            workload=WorkloadRecord(
+                name=group.first.workload,
+                rate_unit=self._rate_unit,
+                reported=self._published.of_workload(group.first.workload),
+            ),
             level=Level(connections=group.connections, connections_per_instance=group.first.level_per_instance),
             repetition=group.repetition,
             position=position,
             origin=Origin(kind="imported-table", detail=f"{self._file_name}, {_show_lines(group.lines)}"),
         )
         outcome = Outcome(verdict=Verdict.COMPLETE, reported=merge_rows(group))
-        return ImportedTrial(trial, _environment(group), outcome)
+        environment = _environment(group, self._published.of_system(self._names[group.system]))
+        return ImportedTrial(trial, environment, outcome)
 
     def _system(self, group: Group) -> SystemRecord:
         factors = dict(group.first.factors)
@@ -140,7 +163,7 @@ def _trial_id(group: Group) -> str:
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _environment(group: Group) -> Environment:
+def _environment(group: Group, stated: StatedSystem) -> Environment:
     first = group.first
     facts = {
         "cpu": first.cpu_model,
@@ -152,7 +175,10 @@ def _environment(group: Group) -> Environment:
         instances=tuple(InstanceFacts(name=point.instance) for point in group.points if point.instance),
         reported={
             name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in facts.items() if value
-        },
+        }
+        | stated.environment,
+        reported_options=stated.option_texts,
+        reported_notes=stated.notes,
     )
 
 

@@ -214,7 +214,10 @@ class Environment(Document):
 
     Attributes:
         exporters: Pages that telemetry was read from, besides what Plimsoll sampled itself.
-        reported: What an import's source says about its machines, as name and text.
+        reported: What the authors of an import state about its machines and software, as name and text. Nothing of it
+            was measured here, nor are the next two.
+        reported_options: Server options that they state, by name.
+        reported_notes: What else they say about the system, in sentences.
     """
 
     host: HostFacts = HostFacts()
@@ -222,3 +225,10 @@ class Environment(Document):
     client: ClientFacts = ClientFacts()
     exporters: tuple[ExporterFacts, ...] = ()
     reported: dict[str, str] = Field(default_factory=dict)
+    reported_options: dict[str, str] = Field(default_factory=dict)
+    reported_notes: str = ""
+
+    @property
+    def reported_factors(self) -> dict[str, str]:
+        """What may tell systems apart of what the authors of an import state."""
+        return {**self.reported, **self.reported_options}

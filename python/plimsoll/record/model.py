@@ -392,6 +392,7 @@ class WorkloadRecord(Document):
         working_set: Rows, of all tables together, by the percentage of accesses that they take: `50`, `90`, `99`. Empty
             where rows are not chosen by their numbers.
         rate_unit: How its throughput is shown: `tps` or `tpm`. Inside it is always per second.
+        reported: What the authors of an import say that clients did; empty for other workloads.
     """
 
     name: str
@@ -399,6 +400,7 @@ class WorkloadRecord(Document):
     options: dict[str, Any] = Field(default_factory=dict)
     working_set: dict[str, int] = Field(default_factory=dict)
     rate_unit: str = "tps"
+    reported: str = ""
 
 
 class StateMark(Document):

@@ -1,4 +1,4 @@
-"""What an earlier study found, as a study file states it: the guide says whether it shows here as well.
+"""What an earlier study found, as a study file or a file beside an imported table states it: does it show here too?
 
 Deliberately not here: how a claim is held against what was measured (`analyse.study.claims`).
 """
@@ -50,7 +50,8 @@ class ClaimSpec(Written):
         connections: With `ratio` and `scale_factor`: the level. Without it, a ratio is that of the peaks.
         from_connections: With `scale_factor`: the level to divide by. Default: the lowest.
         peak_connections: Number of connections at the peak, `[low, high]`.
-        peak_per_cpu: Number of connections at the peak for each CPU of the system, `[low, high]`.
+        peak_per_cpu: Number of connections at the peak for each CPU of the system, `[low, high]`; for each core where
+            only cores are known, as in imported tables.
         ratio: Throughput divided by that of `base` or `base_workload`, `[low, high]`.
         scale_factor: Throughput at `connections` divided by that at `from_connections`, `[low, high]`.
         limited_by: `hardware` if processors, a quota or a network link limit throughput, `no hardware` if none does.
@@ -109,6 +110,20 @@ def claim_faults(
         level = getattr(claim, key)
         if level is not None and level not in connections:
             yield Fault((key,), f"no level of the study has {level} connections; add it to study.levels")
+    yield from form_faults(claim)
+    if claim.check == "peak_connections" and claim.peak_connections is not None:
+        low, high = claim.peak_connections
+        if connections and not any(low <= count <= high for count in connections):
+            measured = ", ".join(map(str, sorted(connections)))
+            yield Fault(
+                ("peak_connections",),
+                f"no level of the study lies within [{low:g}, {high:g}], so none can agree"
+                f" ({measured}); add one to study.levels",
+            )
+
+
+def form_faults(claim: ClaimSpec) -> Iterator[Fault]:
+    """What is wrong with a claim whatever the study has."""
     if claim.check is None:
         yield Fault((), f"give exactly one of {', '.join(_CHECKS)}")
     elif claim.check == "ratio":
@@ -118,15 +133,6 @@ def claim_faults(
             yield Fault(("system",), f"say which system is compared with {claim.base!r}")
     elif claim.check == "scale_factor" and claim.connections is None:
         yield Fault(("connections",), "say at which level throughput is compared with that of the lowest")
-    elif claim.peak_connections is not None:
-        low, high = claim.peak_connections
-        if connections and not any(low <= count <= high for count in connections):
-            measured = ", ".join(map(str, sorted(connections)))
-            yield Fault(
-                ("peak_connections",),
-                f"no level of the study lies within [{low:g}, {high:g}], so none can agree"
-                f" ({measured}); add one to study.levels",
-            )
 
 
 def _unknown_names(claim: ClaimSpec, systems: Collection[str], workloads: Collection[str]) -> Iterator[Fault]:

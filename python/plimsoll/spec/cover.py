@@ -7,17 +7,12 @@ import re
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 
-from plimsoll.errors import SpecError, within
+from plimsoll.errors import SpecError
 from plimsoll.regular_file import read_regular
-from plimsoll.spec.fields import Written, faults_of, read_toml
-from plimsoll.spec.new_study import toml_lines
+from plimsoll.spec.fields import Written
 
-COVER_FILE = "document.toml"
-"""In the folder of an import: a study that was measured has its `[document]` in the study file."""
-
-_BYTES_MAX = 1_000_000
 _LOGO_BYTES_MAX = 200_000
 _LOGO_NAME = re.compile(r"\w[\w. -]{0,99}\.(?:png|jpe?g|svg)", re.IGNORECASE)
 
@@ -35,6 +30,7 @@ def _logo_name(text: str) -> str:
 
 
 Line = Annotated[str, Field(max_length=200), AfterValidator(_printable)]
+"""One line that people read."""
 
 
 class CoverSpec(Written):
@@ -60,25 +56,6 @@ class CoverSpec(Written):
     confidential: Annotated[str, Field(max_length=80), AfterValidator(_printable)] = ""
     logo: Annotated[str, AfterValidator(_logo_name)] = ""
     group_by: Line = ""
-
-
-def read_cover(path: Path) -> CoverSpec:
-    """Reads the `[document]` of a TOML file, whatever else is in it; of a file without one nothing.
-
-    Raises:
-        SpecError: It cannot be read or is wrong; all faults at once.
-    """
-    written = read_toml(path, _BYTES_MAX, "file that describes a guide")
-    try:
-        return CoverSpec.model_validate(written.get("document", {}))
-    except ValidationError as error:
-        raise SpecError(*(f"{path}: {fault}" for fault in within(("document",), faults_of(error)))) from None
-
-
-def cover_text(cover: CoverSpec) -> str:
-    """The text of a file with nothing but `[document]`, which `read_cover` reads back."""
-    stated = {key: text for key, text in cover.model_dump().items() if text}
-    return "\n".join(("[document]", *toml_lines(stated), ""))
 
 
 def read_logo(cover: CoverSpec, *folders: Path) -> bytes:

@@ -67,9 +67,9 @@ def test_of_more_the_answer_names_the_best_and_a_table_has_each(count: int) -> N
     ]
     rows = {row[0].text: [entry.text for entry in row[3:]] for row in glance.rows}
     assert len(rows) == count
-    assert rows["s0"] == ["800", "1,000", "highest at 4", "80.0", "0.0951"]
+    assert rows["s0"] == ["800", "1,000", "4 (indicated)", "80.0", "0.0951"]
     answer = printed(render_terminal(analysis), width=200).split("The answer")[1].split("Limitations")[0]
-    assert re.search(rf"{best} +[\d,]+ +[\d,]+ +highest at 4 +[\d.]+ +", answer)
+    assert re.search(rf"{best} +[\d,]+ +[\d,]+ +4 \(indicated\) +[\d.]+ +", answer)
 
 
 def test_systems_that_keep_the_objective_nowhere_have_no_figure_there() -> None:

@@ -1,4 +1,4 @@
-"""What a guide says of itself: on its page, in its files, on paper, and where it is read from."""
+"""What a guide says of itself, and what the authors of an import say: on its page, in its files, and where it is."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import pytest
 
 from plimsoll.analyse.model import Cover
 from plimsoll.guide.build import analyse_folder
+from plimsoll.guide.claims import claims_section
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.terminal import render_terminal
+from plimsoll.record.store import read_study
 from support.analyses import measured_analysis
 from support.command import assert_one_clear_message, plimsoll
 from support.printed import printed
@@ -114,3 +116,76 @@ def test_a_factor_to_group_by_that_no_system_has_is_named(tmp_path: Path, caplog
         assert analyse_folder(study).document.group_by == factor
         assert message in caplog.text
         assert bool(message) is ("group_by" in caplog.text)
+
+
+CLAIM = '[[claim]]\nsays = "{says}"\nworkload = "orders"\nsystem = "{system}"\npeak_connections = [2, 2]\n'
+
+
+def test_a_further_table_adds_its_claims_once(tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    for name in ("a", "b", "b"):
+        table = tmp_path / f"{name}.csv"
+        table.write_text(TABLE.replace("a,", f"{name},"))
+        table.with_suffix(".toml").write_text(f'[document]\ntitle = "{name}"\n{CLAIM.format(says=name, system=name)}')
+        assert plimsoll("import", "table", table, "--to", study, "--workload", "orders").returncode == 0
+    analysis = analyse_folder(study)
+    assert analysis.document == Cover(title="a"), "the first stays"
+    assert [(claim.says, claim.system, claim.is_in_range) for claim in analysis.claims] == [
+        ("a", "a", True),
+        ("b", "b", True),
+    ]
+
+
+def test_a_claim_that_was_removed_stays_removed(tmp_path: Path) -> None:
+    table, study = tmp_path / "a.csv", tmp_path / "study"
+    table.write_text(TABLE)
+    table.with_suffix(".toml").write_text(CLAIM.format(says="x", system="a"))
+    for _ in range(2):
+        assert plimsoll("import", "table", table, "--to", study, "--workload", "orders").returncode == 0
+        (study / "document.toml").write_text('[document]\ntitle = "Mine"\n')
+    assert analyse_folder(study).claims == ()
+
+
+def test_statements_about_what_the_table_lacks_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    (tmp_path / "t.toml").write_text('[[system]]\nname = "b"\n[[workload]]\nname = "w"\nnotes = "n"\n')
+    ran = plimsoll("import", "table", tmp_path / "t.csv", "--to", tmp_path / "study", "--workload", "orders")
+    assert_one_clear_message(ran, 2, "t.toml: system[0].name: there is no system 'b'; take one of a")
+    assert "t.toml: workload[0].name: there is no workload 'w'; take one of orders" in ran.stderr
+    assert not (tmp_path / "study").exists()
+
+
+def test_what_authors_state_is_recorded_and_marked_as_stated(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    (tmp_path / "t.toml").write_text(
+        '[[system]]\nenvironment = { "OS" = "<b>Solaris</b>" }\noptions = { sync_binlog = 1 }\nnotes = "A note."\n'
+        '[[workload]]\nnotes = "Orders <i>only</i>."\n'
+    )
+    study = tmp_path / "study"
+    assert plimsoll("import", "table", tmp_path / "t.csv", "--to", study, "--workload", "orders").returncode == 0
+    recordings = read_study(study).recordings
+    assert {recording.trial.workload.reported for recording in recordings} == {"Orders <i>only</i>."}
+    environment = recordings[0].environment
+    assert (environment.reported, environment.reported_options) == ({"OS": "<b>Solaris</b>"}, {"sync_binlog": "1"})
+    assert (environment.host.operating_system, environment.instances) == (None, ())
+    analysis = analyse_folder(study)
+    page, markdown = render_html(analysis), render_markdown(analysis)
+    for shown in ("OS (stated)", "Server options (stated)", "sync_binlog = 1", "A note."):
+        assert shown in page
+        assert shown in markdown
+    assert "Stated by the authors: Orders &lt;i&gt;only" in page
+    assert "<b>Solaris" not in page
+
+
+@pytest.mark.parametrize(("low", "words"), [(2, "the figures agree (indicated)"), (1, "the figures do not agree")])
+def test_single_figures_indicate_whether_a_claim_agrees(low: int, words: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    claim = CLAIM.format(says="It peaks.", system="a").replace("[2, 2]", f"[{low}, {low}]")
+    (tmp_path / "t.toml").write_text(claim + CLAIM.format(says="And there.", system="elsewhere"))
+    study = tmp_path / "study"
+    assert plimsoll("import", "table", tmp_path / "t.csv", "--to", study, "--workload", "orders").returncode == 0
+    section = claims_section(analyse_folder(study))
+    assert section is not None
+    assert section.title == "What the authors concluded"
+    assert section.sentences[0].startswith(f"“It peaks”: {words}")
+    assert section.sentences[1] == "“And there”: the source does not show it."

@@ -448,10 +448,10 @@ class TestStudy:
         assert len(written.report) == 1
         assert "system a, 1 connections: the study has other results" in written.report[0]
 
-    def test_all_four_tables_fit_one_study(self, tmp_path: Path) -> None:
+    def test_all_tables_fit_one_study(self, tmp_path: Path) -> None:
         for path in sorted(PUBLISHED.glob("*.csv")):
             write_import(tmp_path / "study", import_table(path, study_name="s"))
         found = read_study(tmp_path / "study")
-        assert len(found.recordings) == 128 + 15 + 12 + 8
+        assert len(found.recordings) == 128 + 15 + 12 + 8 + 10
         assert not found.damaged
-        assert sorted(recording.trial.position for recording in found.recordings) == list(range(163))
+        assert sorted(recording.trial.position for recording in found.recordings) == list(range(173))

@@ -8,7 +8,8 @@ import pytest
 
 from plimsoll.errors import SpecError
 from plimsoll.plan.build import build_plan
-from plimsoll.spec.cover import CoverSpec, cover_text, picture_address, read_cover, read_logo
+from plimsoll.spec.cover import CoverSpec, picture_address, read_logo
+from plimsoll.spec.published import read_published
 from plimsoll.spec.study import parse_study
 
 STUDY = """
@@ -47,33 +48,11 @@ def test_it_is_no_condition_of_a_trial() -> None:
 def test_faults_name_their_key_in_both_places(text: str, faults: list[str], tmp_path: Path) -> None:
     file = tmp_path / "table.toml"
     file.write_text(f"[document]\n{text}\n")
-    for read in (lambda: parse_study(f"{STUDY}[document]\n{text}\n"), lambda: read_cover(file)):
+    for read in (lambda: parse_study(f"{STUDY}[document]\n{text}\n"), lambda: read_published(file)):
         with pytest.raises(SpecError) as raised:
             read()
         assert len(raised.value.faults) == len(faults)
         assert all(fault in str(line) for fault, line in zip(faults, raised.value.faults, strict=True))
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [(b"[document", "is not TOML"), (b"\xff", "is not TOML"), (b"x = 1\n" * 200_000, "cannot be read")],
-)
-def test_a_file_that_is_no_toml_is_refused(content: bytes, reason: str, tmp_path: Path) -> None:
-    (tmp_path / "table.toml").write_bytes(content)
-    with pytest.raises(SpecError, match=rf"table\.toml: {reason}"):
-        read_cover(tmp_path / "table.toml")
-
-
-def test_a_file_about_something_else_says_nothing(tmp_path: Path) -> None:
-    (tmp_path / "table.toml").write_text(STUDY)
-    assert read_cover(tmp_path / "table.toml") == CoverSpec()
-
-
-@pytest.mark.parametrize("text", ["plain", 'a "b" \\ c', "two\nlines\ttab", "\x7f\x00 ü 🚢", "'"])
-def test_what_is_kept_reads_the_same(text: str, tmp_path: Path) -> None:
-    cover = CoverSpec(title="T", summary=text)
-    (tmp_path / "document.toml").write_text(cover_text(cover))
-    assert read_cover(tmp_path / "document.toml") == cover
 
 
 def test_blanks_around_a_line_are_no_part_of_it() -> None:

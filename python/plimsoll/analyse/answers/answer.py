@@ -13,11 +13,11 @@ from typing import Any
 
 from plimsoll.analyse.answers.size_evidence import MEASURED_ORIGIN, RATE_REPETITIONS_NEEDED
 from plimsoll.analyse.explain.durability import less_durable
-from plimsoll.analyse.findings.finding_model import Finding, Grade, make_finding, of_verdict
+from plimsoll.analyse.findings.finding_model import Finding, Grade, make_finding, of_verdict, worst
 from plimsoll.analyse.model import Analysis, Difference, SystemSummary, WorkloadSummary
 from plimsoll.analyse.study.capacity_model import SystemCost, WorkloadCost
 from plimsoll.analyse.study.cell_model import Cell, Estimate
-from plimsoll.analyse.study.curve_model import Curve, PoolReason
+from plimsoll.analyse.study.curve_model import Curve, PoolAdvice, PoolReason
 from plimsoll.analyse.study.differences import across_workloads
 from plimsoll.analyse.study.points import within_objective
 from plimsoll.analyse.study.ratio_model import RatioVerdict, SystemRatio
@@ -272,7 +272,7 @@ def _pool(asked: _Question) -> Iterator[Finding]:
             workload=asked.workload,
             per_core=alike,
             client_shared_processors=any(pool.client_shared_processors for pool in pools),
-            is_advice=all(pool.is_advice for pool in pools),
+            are_single_figures=any(pool.reason is PoolReason.SINGLE_FIGURES for pool in pools),
         )
         return
     for curve in () if asked.is_in_a_table else asked.curves:
@@ -349,6 +349,24 @@ def _of_comparison(finding: Finding, _: Collection[Curve], is_measured: bool) ->
     return of_verdict(finding.known["verdict"], is_measured=is_measured and not is_single)
 
 
+def grade_of_pool(pool: PoolAdvice) -> Grade:
+    """The grade of advice on a connection pool: what imported figures say is indicated, repeated or not."""
+    if pool.reason in (PoolReason.UNKNOWN, PoolReason.UNRESOLVED):
+        return Grade.UNKNOWN
+    return Grade.INDICATED if pool.is_published else Grade.MEASURED
+
+
+def _of_pool(finding: Finding, curves: Collection[Curve], _: bool) -> Grade:
+    """By the least known pool where it is advice for all systems."""
+    return worst(
+        grade_of_pool(curve.pool)
+        for curve in curves
+        if curve.pool is not None
+        and curve.workload == finding.workload
+        and (finding.system is None or curve.system == finding.system)
+    )
+
+
 _RULES: Mapping[str, Callable[[Finding, Collection[Curve], bool], Grade]] = {
     "peak": _of_level,
     "sustained-rate": _of_level,
@@ -356,6 +374,8 @@ _RULES: Mapping[str, Callable[[Finding, Collection[Curve], bool], Grade]] = {
     "capacity": _of_capacity,
     "comparison": _of_comparison,
     "capacity-compared": _of_comparison,
+    "pool": _of_pool,
+    "pool-per-core": _of_pool,
 }
 
 

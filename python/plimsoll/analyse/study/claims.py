@@ -46,7 +46,7 @@ def check_claims(
     closed = {(curve.system, curve.workload): curve for curve in curves if not curve.kind.is_at_rate}
     rising = {key: _rising(cells, curve) for key, curve in closed.items()}
     limits = {(limit.system, limit.workload): limit for limit in where_time}
-    cpus = {(scaling.system, scaling.workload): scaling.cpus for scaling in scalability}
+    cpus = {(scaling.system, scaling.workload): scaling.cpus or scaling.cores for scaling in scalability}
     places = {
         (cell.system, cell.workload, cell.level.connections): cell for cell in cells if not cell.level.kind.is_at_rate
     }
@@ -212,6 +212,7 @@ def _checked(
         system=claim.system,
         base=claim.base,
         base_workload=claim.base_workload,
+        connections=claim.connections,
         check=claim.check,
         low=low,
         high=None if math.isinf(high) else high,

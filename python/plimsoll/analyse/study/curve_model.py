@@ -5,6 +5,7 @@ Curves with their peaks and pools, duets, effects of factors, and claims of an e
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 
 from plimsoll.analyse.study.cell_model import Cell, Estimate
@@ -38,7 +39,7 @@ class PoolReason(StrEnum):
 
     UNKNOWN = "unknown"  # nothing completed at any level
     ONLY_LEVEL = "only-level"
-    SINGLE_FIGURES = "single-figures"  # published figures that say nothing of how they vary: what they show, no advice
+    SINGLE_FIGURES = "single-figures"  # published figures that say nothing of how they vary: the highest of them
     UNRESOLVED = "unresolved"  # no level is shown to be enough: the trials are too few or too noisy
     STILL_RISING = "still-rising"
     OBJECTIVE = "objective"  # more connections do not keep the objective
@@ -58,6 +59,7 @@ class PoolAdvice(Document):
         reason: Why.
         between: Where unresolved: the smallest and the largest level that may be the right one.
         client_shared_processors: The client ran on the server's host, so the pool was found on what the client left.
+        is_published: It follows from figures that were imported, and not measured here.
     """
 
     connections: int
@@ -65,11 +67,7 @@ class PoolAdvice(Document):
     reason: PoolReason
     between: tuple[int, int] | None = None
     client_shared_processors: bool = False
-
-    @property
-    def is_advice(self) -> bool:
-        """Whether repetitions show it, and it is not only what single figures show."""
-        return self.reason not in (PoolReason.UNKNOWN, PoolReason.UNRESOLVED, PoolReason.SINGLE_FIGURES)
+    is_published: bool = False
 
 
 class Curve(Document):
@@ -256,15 +254,16 @@ class ClaimVerdict(StrEnum):
 
 
 class CheckedClaim(Document):
-    """A claim of the study file about one system, held against what was measured.
+    """A claim about one system, held against what was measured.
 
     Attributes:
-        says: The claim in the words of the study file.
+        says: The claim in the words of the study file, or of an import's document.
         source: Who made it; empty when not said.
         workload: Under which workload.
         system: Of which system.
         base: The system compared with; null for other claims.
         base_workload: The workload compared with; null for other claims.
+        connections: For `ratio` and `scale_factor`: the level; null for that of the peaks.
         check: What was compared: `peak_connections`, `peak_per_cpu`, `ratio`, `scale_factor` or `limited_by`.
         low: The lowest value that agrees with the claim; null for `limited_by`.
         high: The highest; null where there is no upper limit.
@@ -282,6 +281,7 @@ class CheckedClaim(Document):
     system: str
     base: str | None = None
     base_workload: str | None = None
+    connections: int | None = None
     check: str
     low: float | None = None
     high: float | None = None
@@ -290,3 +290,12 @@ class CheckedClaim(Document):
     levels: tuple[Level, ...] = ()
     resource: str | None = None
     verdict: ClaimVerdict
+
+    @property
+    def is_in_range(self) -> bool:
+        """Whether the figure itself agrees, whatever its interval."""
+        return (
+            self.found is not None
+            and self.low is not None
+            and self.low <= self.found.value <= (math.inf if self.high is None else self.high)
+        )

@@ -26,8 +26,8 @@ more connections or to no advice, and never to fewer. Where no level is shown to
 smallest level that may be enough (no upper limit is below 0.95) and the largest one.
 
 Repetitions must say how runs differ. Where they do not, since a level was measured once, nothing is shown to be
-enough; which levels may be follows from an assumed spread of 10 % between runs. Published figures without a spread are
-told as they are, the highest of them, and not as advice.
+enough; which levels may be follows from an assumed spread of 10 % between runs. Of published figures without a spread
+the level of the highest is advised, which they indicate and do not show.
 
 The practice of sizing the pool by the fewest connections that sustain what the peak sustains is that of HP's guide for
 ProLiant blades (2008).
@@ -338,6 +338,7 @@ def pool_advice(rising: Sequence[MeasuredCell], *, is_limited: bool = False) -> 
         reason=reason,
         between=(rising[edges[0]].level.connections, rising[edges[1]].level.connections) if is_open else None,
         client_shared_processors=any(shares_processors(trial.environment) for cell in rising for trial in cell.trials),
+        is_published=all(trial.is_published for cell in rising for trial in cell.trials),
     )
 
 

@@ -333,7 +333,7 @@ def _difference(pair: _Pair, ratio: Ratio, duet: Duet | None, summaries: Mapping
 def other_factors(base: MeasuredCell, system: MeasuredCell, summaries: Mapping[str, SystemSummary]) -> FactorComparison:
     """Every factor that differs between two points of two systems, connections included."""
     base_factors, system_factors = (
-        factors_of(summaries[cell.system], {**cell.trials[0].environment.reported, **_level_factors(cell)})
+        factors_of(summaries[cell.system], {**cell.trials[0].environment.reported_factors, **_level_factors(cell)})
         for cell in (base, system)
     )
     return compare_factors(base_factors, system_factors)

@@ -99,7 +99,12 @@ def factors_of(system: SystemSummary, extra: Mapping[str, str] | None = None) ->
 
     What a system is called is no factor. Empty values are as good as missing and left out.
     """
-    stated = {**system.environment.reported, **system.factors, **(extra or {}), "instances": str(system.instances)}
+    stated = {
+        **system.environment.reported_factors,
+        **system.factors,
+        **(extra or {}),
+        "instances": str(system.instances),
+    }
     stated[_ENCRYPTION] = encryption_words(system.encryptions) or ""
     return Factors(system, {name: text.strip() for name, text in stated.items() if text.strip()})
 

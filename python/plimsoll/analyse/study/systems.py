@@ -49,6 +49,7 @@ def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary
             deviations=tpcc_deviations(trials_by_workload[workload.name]),
             learned=learned_from(workload),
             statements=statements_of(workload, (trial.environment for trial in trials_by_workload[workload.name])),
+            reported=workload.reported,
         )
         for workload in reversed(first.values())
     )
