@@ -14,6 +14,7 @@ use plimsoll_engine::ConnectionTerms;
 use plimsoll_wire::{ConnectOptions, Connection};
 use plimsoll_workloads::data;
 use support::disk::SmallDisk;
+use support::killing::kill_all;
 use support::trial::{Load, Summary, Until, run, run_beside, run_on};
 use support::{Kind, Server, await_no_others, connect, on_each_server, source, value};
 
@@ -56,26 +57,18 @@ fn load(connections: u32, duration_ms: u64) -> Load {
     }
 }
 
+/// A load that lasts until it goes on after what was done beside it.
+fn going_on(connections: u32) -> Load {
+    Load {
+        connections,
+        until: Until::ItGoesOn(0),
+        seed: 1,
+    }
+}
+
 /// Runs a load, and something beside it once it is under way.
 fn beside<T>(workload: &WorkloadPlan, target: &Target, load: Load, action: impl FnOnce() -> T) -> (Summary, T) {
     run_beside(workload, &source(target), load, &RetryRule::defaults(), action)
-}
-
-/// Cuts all connections to a database, of which there are so many. A look may miss one that is just busy.
-fn kill_all(control: &mut Connection, database: &str, count: usize) {
-    let sql =
-        format!("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = '{database}' AND ID <> CONNECTION_ID()");
-    let begin = Instant::now();
-    let mut found = BTreeSet::new();
-    while found.len() < count {
-        let rows = control.query_rows(&sql, 1_000).unwrap();
-        found.extend(rows.into_iter().filter_map(|row| row.into_iter().next().flatten()));
-        assert!(begin.elapsed() < Duration::from_secs(300), "there are only {found:?}");
-    }
-    assert_eq!(found.len(), count);
-    for id in found {
-        control.query(&format!("KILL {id}")).unwrap();
-    }
 }
 
 #[test]
@@ -86,7 +79,7 @@ fn a_server_that_dies_and_stays_away_costs_its_transactions_and_the_trial_still_
     let target = server.create_database("dies");
     prepare(&target, 1_000);
     let begin = Instant::now();
-    let (summary, ()) = beside(&read_only(1_000), &target, load(4, 1_500), || server.kill());
+    let (summary, ()) = beside(&read_only(1_000), &target, load(4, 4_000), || server.kill());
     assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
     let counts = summary.counts();
     assert!(counts.completed > 0, "{counts:?}");
@@ -111,7 +104,7 @@ fn a_server_that_dies_and_comes_back_is_an_outage_of_that_length() {
     };
     let target = server.create_database("restarts");
     prepare(&target, 1_000);
-    let (summary, truth) = beside(&write_only(1_000), &target, load(8, 5_000), || {
+    let (summary, truth) = beside(&write_only(1_000), &target, going_on(8), || {
         let begin = Instant::now();
         server.kill();
         sleep(Duration::from_millis(300));
@@ -122,20 +115,23 @@ fn a_server_that_dies_and_comes_back_is_an_outage_of_that_length() {
         begin.elapsed()
     });
     let counts = summary.counts();
-    assert_eq!((counts.failed, summary.errors_of(ErrorClass::Connection)), (8, 8));
+    assert_eq!(
+        (
+            counts.failed - summary.untried_count(),
+            summary.errors_of(ErrorClass::Connection)
+        ),
+        (8, 8)
+    );
     assert_eq!(summary.outages().len(), 1, "{:?}", summary.outages());
     let outage = &summary.outages()[0];
     assert_eq!((outage.connections_count, outage.lost_count), (8, 8));
     let length = Duration::from_nanos(outage.to_ns.expect("it was over") - outage.from_ns);
-    // Connections try again at most half a second after the last attempt, each by itself.
-    let late = Duration::from_secs(1);
+    // Connections try again at most half a second after the last attempt, each by itself; they and the prober may each be
+    // late on a busy machine.
+    let (early, late) = (Duration::from_millis(500), Duration::from_secs(3));
     assert!(
-        length + Duration::from_millis(50) > truth && length < truth + late,
+        length + early > truth && length < truth + late,
         "{length:?}, in truth {truth:?}"
-    );
-    assert!(
-        summary.completed.last().unwrap() + summary.completed[summary.completed.len() - 2] > 0,
-        "it did not go on"
     );
     assert!(summary.warnings.iter().any(|one| one.code == "outage"));
 }
@@ -144,8 +140,8 @@ fn a_server_that_dies_and_comes_back_is_an_outage_of_that_length() {
 fn connections_that_are_killed_are_opened_again_at_once() {
     on_each_server("killed", |server, target| {
         prepare(target, 1_000);
-        let (summary, ()) = beside(&read_only(1_000), target, load(8, 1_500), || {
-            kill_all(&mut connect(&server.target("")), "killed", 8);
+        let (summary, ()) = beside(&read_only(1_000), target, going_on(8), || {
+            kill_all(&mut connect(&server.target("")), "killed", 8, &mut BTreeSet::new());
         });
         let counts = summary.counts();
         assert_eq!(
@@ -157,9 +153,8 @@ fn connections_that_are_killed_are_opened_again_at_once() {
         let affected: u64 = summary.outages().iter().map(|one| one.connections_count).sum();
         assert_eq!((lost, affected), (8, 8), "{:?}", summary.outages());
         for one in summary.outages() {
-            assert!(one.to_ns.unwrap() - one.from_ns < 5_000_000_000, "{one:?}");
+            assert!(one.to_ns.unwrap() - one.from_ns < 30_000_000_000, "{one:?}");
         }
-        assert!(*summary.completed.last().unwrap() > 0, "it did not go on");
     });
 }
 
@@ -179,7 +174,8 @@ fn in_a_storm_of_deadlocks_every_error_is_a_retry_or_a_failure() {
             counts.retries + counts.failed,
             repeated.errors_of(ErrorClass::Retryable)
         );
-        assert!(counts.retries > 10 * counts.failed, "{counts:?}");
+        // At the end one on each connection may be left untried.
+        assert!(counts.retries > 10 * counts.failed.saturating_sub(16), "{counts:?}");
         let given_up = storm(&[]);
         let counts = given_up.counts();
         assert_eq!(
@@ -217,8 +213,9 @@ fn after_a_lock_wait_timeout_nothing_of_the_transaction_is_left() {
     }];
     control.query("BEGIN").unwrap();
     control.query("UPDATE sbtest1 SET pad = 'x' WHERE id > 500").unwrap();
-    let (summary, ()) = run_beside(&workload, &source(target), load(8, 3_600), &retry, || {
-        sleep(Duration::from_millis(1_900));
+    // Twice a second, and the pause between them, is what four transactions need to be given up.
+    let (summary, ()) = run_beside(&workload, &source(target), going_on(8), &retry, || {
+        sleep(Duration::from_secs(5));
         control.query("ROLLBACK").unwrap();
     });
     let counts = summary.counts();
@@ -226,7 +223,6 @@ fn after_a_lock_wait_timeout_nothing_of_the_transaction_is_left() {
     assert!(counts.retries >= 4 && counts.failed >= 4, "{counts:?}");
     // Two updates of any rows may also deadlock, which is not tried again here.
     assert_eq!(timeouts + deadlocks, counts.retries + counts.failed);
-    assert!(*summary.completed.last().unwrap() > 0, "it did not go on");
     assert_eq!(sum(&mut control) - before, counts.completed, "{counts:?}");
 }
 
@@ -238,7 +234,7 @@ fn where_the_server_takes_no_more_connections_those_that_came_do_the_work() {
     let target = server.create_database("crowded");
     prepare(&target, 1_000);
     let mut control = connect(&server.target(""));
-    let summary = run(&read_only(1_000), &source(&target), load(40, 500)).unwrap();
+    let summary = run(&read_only(1_000), &source(&target), load(40, 2_000)).unwrap();
     let counts = summary.counts();
     assert!(counts.completed > 0 && counts.failed == 0, "{counts:?}");
     let ready = summary.ready.as_ref().unwrap();
@@ -276,10 +272,10 @@ fn where_the_server_takes_no_more_connections_those_that_came_do_the_work() {
 
 /// Fifteen are cut, and only ten of them are let in again for a while.
 fn those_that_are_not_let_in_again_try_on(control: &mut Connection, target: &Target) {
-    let (summary, ()) = beside(&read_only(1_000), target, load(15, 2_600), || {
+    let (summary, ()) = beside(&read_only(1_000), target, going_on(15), || {
         control.query("SET GLOBAL max_connections = 10").unwrap();
-        kill_all(control, "crowded", 15);
-        sleep(Duration::from_millis(800));
+        kill_all(control, "crowded", 15, &mut BTreeSet::new());
+        sleep(Duration::from_secs(3));
         control.query("SET GLOBAL max_connections = 100").unwrap();
     });
     assert_eq!(
@@ -297,7 +293,7 @@ fn those_that_are_not_let_in_again_try_on(control: &mut Connection, target: &Tar
         .map(|one| one.to_ns.unwrap() - one.from_ns)
         .max();
     assert!(
-        (700_000_000..2_000_000_000).contains(&longest.unwrap()),
+        (2_000_000_000..20_000_000_000).contains(&longest.unwrap()),
         "{:?}",
         summary.outages()
     );
@@ -324,20 +320,15 @@ fn a_server_that_becomes_read_only_fails_what_writes_until_it_is_not() {
             table_size: 1_000,
             ..OltpOptions::default()
         });
-        let (summary, ()) = beside(&updates, &app, load(4, 2_000), || {
+        let (summary, ()) = beside(&updates, &app, going_on(4), || {
             control.query("SET GLOBAL read_only = 1").unwrap();
-            sleep(Duration::from_millis(500));
+            sleep(Duration::from_secs(2));
             control.query("SET GLOBAL read_only = 0").unwrap();
         });
         let counts = summary.counts();
         assert!(
             counts.failed > 0 && counts.failed == summary.errors(ErrorClass::Statement, 1290),
             "{counts:?}"
-        );
-        assert!(
-            summary.completed[0] > 0 && *summary.completed.last().unwrap() > 0,
-            "{:?}",
-            summary.completed
         );
         control.query("SET GLOBAL read_only = 1").unwrap();
         let fault = run(&write_only(1_000), &source(&app), load(4, 60_000)).err();
@@ -360,23 +351,28 @@ fn a_disk_that_fills_up_fails_what_writes_until_there_is_space_again() {
     let mut reader = connect(&target);
     reader.query("START TRANSACTION WITH CONSISTENT SNAPSHOT").unwrap();
     let workload = write_only(10_000);
-    let (summary, ()) = beside(&workload, &target, load(8, 4_500), || {
-        let ballast = disk.0.join("ballast");
+    let mut control = connect(&target);
+    let mut rollbacks = || -> u64 {
+        let row = control.query_rows("SHOW GLOBAL STATUS LIKE 'Com_rollback'", 1).unwrap();
+        row[0][1].as_ref().unwrap().parse().unwrap()
+    };
+    let (summary, ()) = beside(&workload, &target, going_on(8), || {
+        let (ballast, before, begin) = (disk.0.join("ballast"), rollbacks(), Instant::now());
         fill(&ballast);
-        sleep(Duration::from_secs(2));
+        // What fails is rolled back.
+        while rollbacks() < before + 8 && begin.elapsed() < Duration::from_secs(120) {
+            sleep(Duration::from_millis(50));
+        }
         std::fs::remove_file(&ballast).unwrap();
     });
     let counts = summary.counts();
-    assert!(counts.failed > 0, "{counts:?}");
+    assert!(counts.failed > summary.untried_count(), "{counts:?}");
     assert_eq!(
         summary.errors(ErrorClass::Statement, 1114),
-        counts.failed,
+        counts.failed - summary.untried_count(),
         "{:?}",
         summary.snapshot.errors
     );
-    assert!(summary.completed[0] > 0, "{:?}", summary.completed);
-    let last = summary.completed.iter().rev().take(3);
-    assert!(last.sum::<u64>() > 0, "it did not go on: {:?}", summary.completed);
 }
 
 fn fill(path: &Path) {

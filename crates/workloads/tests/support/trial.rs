@@ -1,17 +1,18 @@
 //! One trial of a workload, run to its end within the test.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::{scope, sleep};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plimsoll_core::connections::Outage;
 use plimsoll_core::histogram::Histogram;
-use plimsoll_core::message::{Done, EngineWarning, Message, Ready};
+use plimsoll_core::message::{Done, EngineWarning, Interval, Message, Ready};
 use plimsoll_core::plan::{ReconnectPlan, RetryRule, Role, RoleTarget, WorkloadPlan};
 use plimsoll_core::replication::ReplicationInterval;
 use plimsoll_core::snapshot::{Counts, ErrorClass, Measure, Snapshot};
-use plimsoll_engine::{ConnectionTerms, GroupRun, Observer, Trial, TrialOptions, WorkerFault};
+use plimsoll_engine::{ConnectionTerms, GroupRun, Observer, Trial, TrialHandle, TrialOptions, WorkerFault};
 use plimsoll_session::{GroupServers, Terms};
 
 /// What a trial did, all intervals together.
@@ -66,13 +67,14 @@ impl Observer for Summary {
 /// A summary that is made while somebody looks on.
 struct Seen<'a> {
     summary: Summary,
-    seen: &'a mut dyn FnMut(&Message),
+    handle: TrialHandle,
+    look: &'a mut dyn FnMut(&Message, &TrialHandle),
 }
 
 impl Observer for Seen<'_> {
     fn on(&mut self, event: &Message) {
         self.summary.on(event);
-        (self.seen)(event);
+        (self.look)(event, &self.handle);
     }
 }
 
@@ -104,6 +106,16 @@ impl Summary {
         same.map(|one| one.count).sum()
     }
 
+    /// Transactions that met a deadlock at the very end, where it is not tried again.
+    pub fn untried_count(&self) -> u64 {
+        self.errors_of(ErrorClass::Retryable) - self.counts().retries
+    }
+
+    /// Whether transactions completed in the last second of it.
+    pub fn goes_on(&self) -> bool {
+        self.completed.iter().rev().take(5).sum::<u64>() > 0
+    }
+
     pub fn outages(&self) -> &[Outage] {
         &self.done.as_ref().expect("it has ended").outages
     }
@@ -114,6 +126,9 @@ impl Summary {
 pub enum Until {
     Transactions(u64),
     Milliseconds(u64),
+    /// When it goes on after what was done beside it, however long that takes: each server that had work before has work
+    /// again, over all connections. It lasts so many milliseconds at least.
+    ItGoesOn(u64),
 }
 
 impl Until {
@@ -122,6 +137,7 @@ impl Until {
         match self {
             Until::Transactions(count) => (Some(count), 600_000),
             Until::Milliseconds(duration_ms) => (None, duration_ms),
+            Until::ItGoesOn(_) => (None, 86_400_000),
         }
     }
 }
@@ -155,14 +171,14 @@ pub fn run_on(
 ) -> Result<Summary, WorkerFault> {
     let servers = GroupServers::new(targets, None);
     let (group, duration_ms) = group_of(workload, &servers, load, (retry, terms))?;
-    run_group(group, duration_ms, &mut |_| {})
+    run_group(group, duration_ms, &mut |_, _| {})
 }
 
 /// The same on servers of which replicas take reads.
 pub fn run_spread(workload: &WorkloadPlan, servers: &GroupServers, load: Load) -> Result<Summary, WorkerFault> {
     let terms = (&RetryRule::defaults()[..], ConnectionTerms::default());
     let (group, duration_ms) = group_of(workload, servers, load, terms)?;
-    run_group(group, duration_ms, &mut |_| {})
+    run_group(group, duration_ms, &mut |_, _| {})
 }
 
 /// The same with one interval for all of it: what each interval takes is not in what is measured.
@@ -173,10 +189,10 @@ pub fn run_in_one_interval(
 ) -> Result<Summary, WorkerFault> {
     let terms = (&RetryRule::defaults()[..], ConnectionTerms::default());
     let (group, duration_ms) = group_of(workload, servers, load, terms)?;
-    run_by_intervals(group, duration_ms, duration_ms, &mut |_| {})
+    run_by_intervals(group, duration_ms, duration_ms, &mut |_, _| {})
 }
 
-/// Runs a load, and something beside it once it is in flight: half a second after its begin, or a little later.
+/// Runs a load, and something beside it once it is in flight: half a second after its begin, or later on a busy machine.
 pub fn run_beside<T>(
     workload: &WorkloadPlan,
     targets: &[RoleTarget],
@@ -195,27 +211,129 @@ pub fn run_spread_beside<T>(
     retry: &[RetryRule],
     action: impl FnOnce() -> T,
 ) -> (Summary, T) {
-    let (group, duration_ms) = group_of(workload, servers, load, (retry, ConnectionTerms::default())).unwrap();
-    run_group_beside(group, duration_ms, action)
+    let (group, _) = group_of(workload, servers, load, (retry, ConnectionTerms::default())).unwrap();
+    run_group_beside(group, load.until, action)
 }
 
 /// The same with a group of the test's own.
-pub fn run_group_beside<T>(group: GroupRun, duration_ms: u64, action: impl FnOnce() -> T) -> (Summary, T) {
+pub fn run_group_beside<T>(group: GroupRun, until: Until, action: impl FnOnce() -> T) -> (Summary, T) {
     let (told, hears) = channel();
+    let beside = Beside::default();
     scope(|scope| {
+        let beside = &beside;
         let running = scope.spawn(move || {
-            let mut seen = |event: &Message| {
-                if matches!(event, Message::Interval(_)) {
+            let mut going_on = GoingOn::new(until, beside);
+            let mut seen = |event: &Message, handle: &TrialHandle| {
+                let Message::Interval(interval) = event else { return };
+                if is_in_flight(interval) {
                     let _ = told.send(()); // nobody listens after the first
                 }
+                if going_on.is_over(interval) {
+                    handle.stop();
+                }
             };
-            run_group(group, duration_ms, &mut seen)
+            let summary = run_group(group, until.limits().1, &mut seen).unwrap();
+            let is_expected = matches!(until, Until::ItGoesOn(_));
+            assert!(
+                !is_expected || going_on.is_seen(),
+                "it did not go on: {:?} {:?}",
+                summary.completed,
+                summary.outages()
+            );
+            summary
         });
         hears.recv().expect("the load begins");
         sleep(Duration::from_millis(300));
-        let done = action();
-        (running.join().unwrap().unwrap(), done)
+        let done = beside.act(action);
+        (running.join().unwrap(), done)
     })
+}
+
+/// Whether transactions complete, or wait for what the test has made them wait for.
+fn is_in_flight(interval: &Interval) -> bool {
+    interval.groups.iter().any(|group| {
+        let waits_ns = group.in_flight.get(&Measure::Response).map_or(0, |ages| ages.max_ns);
+        group.snapshot.counts().completed > 0 || waits_ns > 1_000_000_000
+    })
+}
+
+/// Where that stands which is done beside a load.
+#[derive(Default)]
+struct Beside {
+    has_begun: AtomicBool,
+    is_done: AtomicBool,
+}
+
+impl Beside {
+    /// Does it; also where it panics the load hears that it is over.
+    fn act<T>(&self, action: impl FnOnce() -> T) -> T {
+        struct Ends<'a>(&'a AtomicBool);
+        impl Drop for Ends<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::SeqCst);
+            }
+        }
+        self.has_begun.store(true, Ordering::SeqCst);
+        let _ends = Ends(&self.is_done);
+        action()
+    }
+}
+
+/// Looks for a load to go on after what was done beside it.
+struct GoingOn<'a> {
+    beside: &'a Beside,
+    least_ns: Option<u64>,
+    /// For each server its connections, and whether it had work, before.
+    before: Vec<(u64, bool)>,
+    done_since: Option<Instant>,
+    /// Intervals in a row that are as they were before.
+    restored_count: u32,
+}
+
+impl<'a> GoingOn<'a> {
+    fn new(until: Until, beside: &'a Beside) -> Self {
+        Self {
+            beside,
+            least_ns: match until {
+                Until::ItGoesOn(least_ms) => Some(least_ms * 1_000_000),
+                Until::Transactions(_) | Until::Milliseconds(_) => None,
+            },
+            before: Vec::new(),
+            done_since: None,
+            restored_count: 0,
+        }
+    }
+
+    fn is_seen(&self) -> bool {
+        self.restored_count >= 2
+    }
+
+    /// Whether the load may end with this interval: it goes on, or is not waited for any more.
+    fn is_over(&mut self, interval: &Interval) -> bool {
+        let Some(least_ns) = self.least_ns else { return false };
+        let groups = interval.groups.iter();
+        let now = groups.map(|group| (group.connected_count, group.snapshot.counts().completed > 0));
+        if !self.beside.has_begun.load(Ordering::SeqCst) {
+            self.before.resize(interval.groups.len(), (0, false));
+            for ((connected, has_work), now) in self.before.iter_mut().zip(now) {
+                *connected = now.0.max(*connected);
+                *has_work |= now.1;
+            }
+            return false;
+        }
+        // The interval in which it was done is the last that is not as it should be.
+        let Some(done_since) = self.done_since else {
+            let is_done = self.beside.is_done.load(Ordering::SeqCst);
+            self.done_since = is_done.then(Instant::now);
+            return false;
+        };
+        if !self.is_seen() {
+            let mut both = self.before.iter().zip(now);
+            let is_restored = both.all(|(before, now)| now.0 >= before.0 && now.1 >= before.1);
+            self.restored_count = if is_restored { self.restored_count + 1 } else { 0 };
+        }
+        self.is_seen() && interval.to_ns >= least_ns || done_since.elapsed() > Duration::from_secs(300)
+    }
 }
 
 /// The connections of a load, and how long they run, milliseconds.
@@ -239,7 +357,11 @@ fn group_of(
 }
 
 /// Runs a group, with somebody who sees all that happens.
-fn run_group(group: GroupRun, duration_ms: u64, seen: &mut dyn FnMut(&Message)) -> Result<Summary, WorkerFault> {
+fn run_group(
+    group: GroupRun,
+    duration_ms: u64,
+    seen: &mut dyn FnMut(&Message, &TrialHandle),
+) -> Result<Summary, WorkerFault> {
     run_by_intervals(group, 200, duration_ms, seen)
 }
 
@@ -247,13 +369,14 @@ fn run_by_intervals(
     group: GroupRun,
     interval_ms: u64,
     duration_ms: u64,
-    seen: &mut dyn FnMut(&Message),
+    seen: &mut dyn FnMut(&Message, &TrialHandle),
 ) -> Result<Summary, WorkerFault> {
     let trial = Trial::new(TrialOptions::new(interval_ms, duration_ms), vec![group])?;
     trial.handle().start(None);
     let mut seen = Seen {
         summary: Summary::default(),
-        seen,
+        handle: trial.handle(),
+        look: seen,
     };
     trial.run(&mut seen)?;
     Ok(seen.summary)
