@@ -46,7 +46,7 @@ def password(server: ManagedServer) -> dict[str, str]:
 
 def kill_engine(process: subprocess.Popen[str], *, when: Callable[[], bool], place: int = -1) -> None:
     """Kills an engine of a command once something is so."""
-    assert until(lambda: process.poll() is not None or (bool(engines_of(process)) and when()), 60)
+    assert until(lambda: process.poll() is not None or (bool(engines_of(process)) and when()))
     assert process.poll() is None, process.communicate()
     os.kill(engines_of(process)[place], signal.SIGKILL)
 

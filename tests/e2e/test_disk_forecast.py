@@ -66,7 +66,7 @@ def test_recordings_never_take_more_than_was_forecast(flavour: str, tmp_path: Pa
         return process.poll() is not None
 
     try:
-        assert until(has_ended, 250, step_s=0.1)
+        assert until(has_ended, 900, step_s=0.1)
         _, errors = process.communicate()
     finally:
         process.kill()

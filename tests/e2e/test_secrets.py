@@ -172,7 +172,7 @@ def test_a_password_in_the_url_is_wiped_from_the_arguments(server: ManagedServer
         env={"TMPDIR": str(tmp_path)},
     )
     with Watch(process.pid, but_environment_of_root=False) as watch:
-        assert until(lambda: "plimsoll-engine" in watch.names, 60)
+        assert until(lambda: "plimsoll-engine" in watch.names)
         watch.shown.clear()  # until Python has started, the arguments are as typed
         said = finish(process)
     assert watch.shown == set()
@@ -190,7 +190,7 @@ def test_the_password_of_a_sysbench_command_line_is_wiped_and_shown_by_no_child(
     study = tmp_path / "study"
     process = start("sysbench", *words, "--time=2", "run", "--plimsoll-record", study, env={"TMPDIR": str(tmp_path)})
     with Watch(process.pid, but_environment_of_root=False) as watch:
-        assert until(lambda: "plimsoll-engine" in watch.names, 60)
+        assert until(lambda: "plimsoll-engine" in watch.names)
         watch.shown.clear()  # until Python has started, the arguments are as typed
         said = finish(process)
     assert watch.shown == set()

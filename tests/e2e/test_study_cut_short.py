@@ -72,7 +72,7 @@ def intervals_seen(study: Path) -> int:
 def begun(file: Path, study: Path, env: dict[str, str], count: int) -> subprocess.Popen[str]:
     """A study whose one trial has seen so many intervals."""
     process = start("study", "run", file, "--to", study, env=env)
-    assert until(lambda: process.poll() is not None or intervals_seen(study) >= count, 100)
+    assert until(lambda: process.poll() is not None or intervals_seen(study) >= count)
     assert process.poll() is None, process.communicate()
     return process
 

@@ -83,12 +83,12 @@ def test_a_disk_that_fills_before_data_is_put_back(instances: int, small_disk: P
             wait_until_gone(str(data_dir))
             (kept,) = [one for one, verdict in finished_ids(study).items() if verdict is Verdict.COMPLETE]
             with filled(small_disk, 50 * 2**20):  # also what the removed servers had
-                refused = plimsoll("study", "run", study, env=env, timeout_s=300)
+                refused = plimsoll("study", "run", study, env=env)
             assert_one_clear_message(refused, 3, f"the file system of {data_dir} lacks", "free space, or")
     finally:
         process.kill()
         process.wait()
-    again = plimsoll("study", "run", study, env=env, timeout_s=300)
+    again = plimsoll("study", "run", study, env=env)
     assert again.returncode == 0, again.stderr
     assert kept in finished_ids(study)
     assert list(finished_ids(study).values()) == [Verdict.COMPLETE] * 2

@@ -85,7 +85,8 @@ def test_two_systems_take_turns_and_a_killed_study_goes_on(tmp_path: Path) -> No
 def test_an_engine_killed_alone_fails_its_round_and_leaves_no_server_frozen(tmp_path: Path) -> None:
     """Nobody says `handover` any more, while one of two servers is frozen. The next round runs as always."""
     file, study = tmp_path / "s.toml", tmp_path / "out"
-    file.write_text(STUDY + "".join(SYSTEM.format(name=name, sync=0, flush=2) for name in ("one", "other")))
+    systems = "".join(SYSTEM.format(name=name, sync=0, flush=2) for name in ("one", "other"))
+    file.write_text(STUDY.replace('duration = "2s"', 'duration = "4s"') + systems)
     env = {"PLIMSOLL_DATA_DIR": f"/var/tmp/plimsoll-test-duet-engine-{os.getpid()}"}
     process = start("study", "run", file, "--to", study, env=env)
     wait_for_interval(study, process, 5)

@@ -29,7 +29,7 @@ levels = { connections = [2] }
 warm_up = "1s"
 settle_limit = "1s"
 clients = { think_time = "20ms" }
-duration = "1s"
+duration = "2s"
 repetitions = 3
 reset = "per_trial"
 switch = "hook"
@@ -85,7 +85,7 @@ def write_study(folder: Path, host: SshHost, *, metal: str = "", virtual: str = 
 
 def run(file: Path) -> subprocess.CompletedProcess[str]:
     data_dir = {"PLIMSOLL_DATA_DIR": f"/var/tmp/plimsoll-test-turn-{os.getpid()}"}
-    return plimsoll("study", "run", file, "--to", file.parent / "out", env=data_dir, timeout_s=300)
+    return plimsoll("study", "run", file, "--to", file.parent / "out", env=data_dir)
 
 
 def test_a_host_that_comes_and_goes_with_its_environment(tmp_path: Path, db2: SshHost) -> None:

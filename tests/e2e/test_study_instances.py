@@ -173,7 +173,7 @@ def test_no_instance_is_left_and_the_study_goes_on(tmp_path: Path, data_dir: dic
     process = start("study", "run", written(tmp_path / "s.toml", STUDY), "--to", study, env=data_dir)
     wait_for_trials(study, 1, process)
     process.kill()
-    _, errors = process.communicate(timeout=100)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == -signal.SIGKILL, errors
     wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
     (kept,) = finished_ids(study)

@@ -24,7 +24,7 @@ from support.servers import StartServer, server_base, start_server
 
 __all__ = ["server_base", "start_server", "start_servers"]
 pytestmark = pytest.mark.e2e
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 PASSWORD, VARIABLE = "of-both", "PLIMSOLL_TEST_ROLES"
 
 STUDY = """

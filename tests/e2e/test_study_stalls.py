@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,7 +29,7 @@ name = "stalls"
 levels = {levels}
 warm_up = "1s"
 settle_limit = "1s"
-duration = "6s"
+duration = "9s"
 repetitions = {repetitions}
 reset = "never"
 objective = {{ response_p99 = "500ms" }}
@@ -93,12 +92,15 @@ def test_a_repetition_that_stalled_is_named_first_and_told_from_the_others(tmp_p
     assert code == 0, printed
     analysis = running.guide()
     assert codes(analysis)[0] == "throughput-stalled"
-    stalled = r"w: (nothing|only \d+ transactions) completed (for|in) [34]\.0 of 6\.0 s \(.*\), from [23]\.0 s after"
+    # From after the second second until after the sixth, which a busy machine may notice late.
+    stalled = r"w: (nothing|only \d+ transactions?) completed (for|in) (\d\.0) of 9\.0 s \(.*\), from [2-5]\.0 s after"
     (told,) = [one["text"] for one in analysis["answer"] if one["code"] == "stalled"]
-    assert re.match(stalled, told), analysis["answer"]
+    found = re.match(stalled, told)
+    assert found, analysis["answer"]
+    assert float(found[3]) <= 7
     assert "on a at 4 connections (repetition 2)" in told
     (cell,) = analysis["curves"][0]["cells"]
-    assert cell["stalled_ratio"] in (pytest.approx(3 / 18, abs=0.01), pytest.approx(4 / 18, abs=0.01))
+    assert cell["stalled_ratio"] == pytest.approx(float(found[3]) / 27, abs=0.01)
     assert "p99" not in cell["response_ms"]["lower_bounds"]
     page = (running.study / "guide.md").read_text()
     assert "stalled %" in page
@@ -108,29 +110,33 @@ def test_a_repetition_that_stalled_is_named_first_and_told_from_the_others(tmp_p
 def test_what_had_not_ended_at_the_end_of_the_window_makes_lower_bounds_though_the_server_went_on(
     tmp_path: Path,
 ) -> None:
-    """At a rate: it goes on a second after the window. What was sent ends then, what waited is not sent any more."""
+    """At a rate: it goes on when the window has ended and what is in flight is waited for, two seconds long.
+
+    What was sent ends then, what waited is not sent any more.
+    """
     running = Running(tmp_path, "{ rate_tps = [100], connections = [8] }", repetitions=1)
-    with running.stopped_server(3):
-        wait_for_interval(running.study, running.process, 6)
-        time.sleep(1)  # the load has ended, and what is in flight is waited for
+    with running.stopped_server(6):
+        wait_for_interval(running.study, running.process, 9)
     code, printed = running.end()
     assert code == 0, printed
     (recording,) = read_study(running.study).recordings
     assert recording.outcome.verdict is Verdict.COMPLETE
     account = recording.outcome.account
     assert account is not None
-    assert 250 < account.unfinished_count < 320
+    # Stopped a moment after 7 s until the end of the window at 10 s, at 100 a second: a third of its 900 wait, up to
+    # 3 s. Their number says for how long it was stopped.
+    assert 50 < account.unfinished_count < 340
+    stopped_ms = 10 * account.unfinished_count
     analysis = running.guide()
     (cell,) = analysis["curves"][0]["cells"]
-    # Stopped from 4 s to the end of the window at 7 s, at 100 a second: half of its 600 wait, for up to 3 s.
     assert "p99" in cell["response_ms"]["lower_bounds"]
-    assert 2_000 < cell["response_ms"]["p99"] < 3_000
-    assert cell["response_ms"]["max"] == pytest.approx(3_000, abs=400)
+    assert stopped_ms - 700 < cell["response_ms"]["p99"] <= cell["response_ms"]["max"]
+    assert cell["response_ms"]["max"] == pytest.approx(stopped_ms, abs=500)
     assert cell["unfinished_count"] == pytest.approx(account.unfinished_count, abs=30)
     assert codes(analysis)[0] == "throughput-stalled"
-    assert "≥ 2," in (running.study / "guide.md").read_text()
+    assert re.search(r"≥ \d", (running.study / "guide.md").read_text())
     assert "within 500 ms, a sustains no level that was measured" in " ".join(one["text"] for one in analysis["answer"])
-    assert ", p99 >= 2." in printed
+    assert ", p99 >= " in printed
     assert "stalled for " in printed
 
 
@@ -142,7 +148,7 @@ def test_a_trial_whose_server_is_silent_to_the_end_is_kept_as_failed(tmp_path: P
         return any(isinstance(event, TrialEnded) for event in events)
 
     with running.stopped_server(3):
-        assert until(has_ended, 60)
+        assert until(has_ended)
     code, printed = running.end()
     first, second = sorted(read_study(running.study).recordings, key=lambda recording: recording.trial.position)
     assert (first.outcome.verdict, second.outcome.verdict) == (Verdict.FAILED, Verdict.COMPLETE), printed

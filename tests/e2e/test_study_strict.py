@@ -29,7 +29,7 @@ levels = {{ connections = [2] }}
 warm_up = "1s"
 settle_limit = "1s"
 clients = {{ think_time = "20ms" }}
-duration = "1s"
+duration = "2s"
 repetitions = 1
 reset = "never"
 {client}

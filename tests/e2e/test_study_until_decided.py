@@ -28,7 +28,7 @@ levels = {{ connections = [2] }}
 warm_up = "1s"
 settle_limit = "1s"
 clients = {{ think_time = "20ms" }}
-duration = "1s"
+duration = "2s"
 repetitions = "auto"
 repetitions_limit = {LIMIT}
 equal_within = "99%"

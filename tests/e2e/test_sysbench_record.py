@@ -189,7 +189,7 @@ def test_an_interrupted_run_ends_with_its_report_and_counts_nowhere(
     study = tmp_path / "study"
     running = begun(server, study)
     running.send_signal(number)
-    told, said = running.communicate(timeout=100)
+    told, said = running.communicate(timeout=300)
     assert running.returncode == 128 + number
     assert "queries performed:" in told
     (one,) = recordings(study)

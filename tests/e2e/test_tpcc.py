@@ -148,4 +148,4 @@ def wait_for_load(study: Path, process: subprocess.Popen[str]) -> None:
         events = [stamped.event for stamped in read_events(study / "events.jsonl")]
         return any(isinstance(event, StateBegan) and event.state is State.MEASURE for event in events)
 
-    assert until(is_measured, 100)
+    assert until(is_measured)

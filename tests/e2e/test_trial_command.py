@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,8 @@ pytestmark = pytest.mark.e2e
 ROWS = 5000
 THINKING = ("--think-time", "10ms")
 """Leaves processors to others."""
+FROM_THE_MACHINE = {"throughput-stalled", "telemetry-missing"}
+"""Warnings that any run on a busy machine may have."""
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +37,11 @@ def server() -> Iterator[ManagedServer]:
 @pytest.fixture
 def target(server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return [*login(server, monkeypatch), "--tables", "2", "--table-size", str(ROWS)]
+
+
+def codes(result: dict[str, Any]) -> list[str]:
+    """Those of warnings that do not come from the machine."""
+    return [code for warning in result["warnings"] if (code := warning["code"]) not in FROM_THE_MACHINE]
 
 
 def tables(server: ManagedServer) -> list[str]:
@@ -92,7 +100,7 @@ def test_tables_that_sysbench_made_are_used_as_they_are(server: ManagedServer, t
         before = control.rows("SHOW CREATE TABLE sbtest1")
         ran = plimsoll("trial", *target, "--workload", "oltp_read_write", "--duration", "2s", *THINKING, "--json")
         assert ran.returncode == 0, ran.stderr
-        assert json.loads(ran.stdout)["warnings"] == []
+        assert codes(json.loads(ran.stdout)) == []
         assert control.rows("SHOW CREATE TABLE sbtest1") == before
     refused = plimsoll("cleanup", *target)
     assert refused.returncode == 3
@@ -116,7 +124,7 @@ def test_keys_beyond_the_rows_are_refused_of_our_tables_and_warned_about_of_othe
     ran = plimsoll("trial", *larger, "--workload", "oltp_point_select", "--duration", "2s", *THINKING, "--json")
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
-    assert [warning["code"] for warning in result["warnings"]] == ["key-range-misses-data"]
+    assert codes(result) == ["key-range-misses-data"]
     assert result["rows_returned"] < 0.2 * result["transactions"]
     assert plimsoll("cleanup", *target, "--drop-foreign").returncode == 0
 
@@ -160,7 +168,7 @@ def test_a_rate_that_is_none_is_refused_before_anything_is_connected(target: lis
 
 def test_lost_connections_are_told_with_what_was_lost(server: ManagedServer, target: list[str]) -> None:
     assert plimsoll("prepare", *target).returncode == 0
-    arguments = ["--workload", "oltp_read_only", "--connections", "4", "--duration", "4s", "--warm-up", "0s", "--json"]
+    arguments = ["--workload", "oltp_read_only", "--connections", "4", "--duration", "10s", "--warm-up", "0s", "--json"]
     ran = start("trial", *target, *arguments)
     assert ran.stderr is not None
     assert "1.0 s" in ran.stderr.readline()
@@ -173,7 +181,7 @@ def test_lost_connections_are_told_with_what_was_lost(server: ManagedServer, tar
     assert sum(result["errors_by_class"]["connection"].values()) == 4
     assert (result["failed"], sum(one["lost_count"] for one in result["outages"])) == (4, 4)
     assert result["connections"]["opened_count"] == 4
-    assert [warning["code"] for warning in result["warnings"]] == ["outage"]
+    assert codes(result) == ["outage"]
     assert plimsoll("cleanup", *target).returncode == 0
 
 

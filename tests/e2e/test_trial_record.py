@@ -119,7 +119,7 @@ def test_ctrl_c_prints_what_was_measured(server: ManagedServer, tmp_path: Path, 
     for _ in range(4):
         assert "tps" in running.stderr.readline()
     running.send_signal(signal.SIGINT)
-    told, said = running.communicate(timeout=100)
+    told, said = running.communicate(timeout=300)
     assert running.returncode == 130, said
     assert told.startswith("interrupted       what follows was measured until then")
     assert "response time" in told
@@ -142,7 +142,7 @@ def test_ctrl_c_in_the_warm_up_says_that_nothing_was_measured(server: ManagedSer
     assert running.stderr.readline() == connecting(server)
     assert "tps" in running.stderr.readline()
     running.send_signal(signal.SIGTERM)
-    told, said = running.communicate(timeout=100)
+    told, said = running.communicate(timeout=300)
     assert running.returncode == 130, said
     assert told == ""
     assert "nothing was measured: interrupted after" in said

@@ -10,7 +10,7 @@ from typing import Any
 
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import Recording, read_study
-from support.command import plimsoll
+from support.command import LIMIT_S, plimsoll
 from support.repository import ROOT
 
 FAILED_TRIALS = 4
@@ -31,7 +31,7 @@ class Ran:
         return {one["says"]: one["verdict"] for one in self.analysis["claims"]}
 
 
-def run_example(name: str | Path, to: Path, *, limit_s: float = 280, attempts: int = 1) -> Ran:
+def run_example(name: str | Path, to: Path, *, limit_s: float = LIMIT_S, attempts: int = 1) -> Ran:
     """Runs a file below examples/small; every trial of it must be complete, and every claim be in the guide.
 
     Args:

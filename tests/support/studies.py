@@ -78,7 +78,7 @@ def _wait_for(process: subprocess.Popen[str], condition: Callable[[], bool], oth
             pytest.fail(f"it ended with {process.returncode}: {process.communicate()}")
         return condition()
 
-    assert until(is_so_while_it_runs, 300), otherwise
+    assert until(is_so_while_it_runs), otherwise
 
 
 def server_below(folder: str) -> int:

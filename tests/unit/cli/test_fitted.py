@@ -98,7 +98,7 @@ def on_terminal(*words: str) -> str:
         if not chunk:
             break
         received += chunk
-    assert process.wait(30) == 0
+    assert process.wait(300) == 0
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", received.decode())
 
 
