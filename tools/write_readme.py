@@ -104,7 +104,7 @@ def _block(language: str, text: str) -> str:
 
 def _show_demo() -> None:
     from plimsoll.guide.build import analyse_folder
-    from plimsoll.guide.comparisons import duet_charts
+    from plimsoll.guide.duets import duet_charts
     from plimsoll.guide.figures import render_png
     from plimsoll.guide.marks import PAPER, Style
 

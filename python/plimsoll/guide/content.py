@@ -15,8 +15,9 @@ from plimsoll.analyse.model import (
 from plimsoll.guide.answer import answer_sentence, has_pool_advice, limit_sentence, pool_sentences
 from plimsoll.guide.capacity import CapacityPart, capacity_part
 from plimsoll.guide.claims import claims_section
-from plimsoll.guide.comparisons import duet_table, level_differences, peak_differences
+from plimsoll.guide.comparisons import level_differences, peak_differences
 from plimsoll.guide.cost import cost_section
+from plimsoll.guide.duets import duet_table
 from plimsoll.guide.effects import effects_section
 from plimsoll.guide.facts import equivalence_section, factor_table, variable_table
 from plimsoll.guide.fidelity import fidelity_section

@@ -38,9 +38,10 @@ from plimsoll.guide.charts import (
     sustained_words,
     throughput_chart,
 )
-from plimsoll.guide.comparisons import comparison_charts, duet_charts
+from plimsoll.guide.comparisons import comparison_charts
 from plimsoll.guide.content import Content, WorkloadPart
 from plimsoll.guide.drawer import drawn
+from plimsoll.guide.duets import duet_charts
 from plimsoll.guide.headline import is_duet
 from plimsoll.guide.marks import PAGE, SHAPES, Chart, Style, series_colours, series_dashes, series_shapes
 from plimsoll.guide.sections import Section, SectionChart

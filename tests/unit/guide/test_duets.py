@@ -11,7 +11,8 @@ from plimsoll.analyse.study.cell_model import Bounds, Estimate
 from plimsoll.analyse.study.curve_model import Duet, DuetBasis, DuetRound
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.answer import limit_sentence
-from plimsoll.guide.comparisons import CANNOT_SEE, duet_charts, duet_table, level_differences, peak_differences
+from plimsoll.guide.comparisons import level_differences, peak_differences
+from plimsoll.guide.duets import CANNOT_SEE, duet_charts, duet_table
 from plimsoll.guide.headline import first_screen
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
