@@ -219,7 +219,8 @@ def test_what_may_be_lost_is_dearer_than_money() -> None:
 
 def test_a_larger_system_that_is_measured_stands_beside_a_smaller_one_that_is_indicated() -> None:
     once = curve("once", (4, 2500.0, 5.0), spread=None)
-    (of_workload,) = choices(with_cores(analysis(once, LARGE), once=2, large=8))
+    also_once = curve("also once", (4, 2500.0, 5.0), spread=None)
+    (of_workload,) = choices(with_cores(analysis(once, also_once, LARGE), **{"once": 2, "also once": 4, "large": 8}))
     first, second = of_workload.choices
     assert (first.system, first.grade, second.system) == ("once", Grade.INDICATED, "large")
     assert [(one.system, one.grade) for one in first.alternatives] == [("large", Grade.MEASURED)]
