@@ -4,7 +4,7 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 SOURCE := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name '*.lua' -o -name Cargo.toml)
 
-.PHONY: help demo test bench endure lint docs pictures tutorial site wheel clean
+.PHONY: help demo test bench endure lint docs pictures tutorial evidence site wheel clean
 help:
 	@echo "make demo      what durability costs: two configurations measured in about 6 minutes"
 	@echo "make test      everything that CI runs"
@@ -14,6 +14,7 @@ help:
 	@echo "make docs      generated parts of the documentation: command reference, protocol schema"
 	@echo "make pictures  pictures of guides in the documentation; needs Chromium"
 	@echo "make tutorial  the output in tutorials, from running their commands on a throwaway MariaDB server"
+	@echo "make evidence  the simulated error rates in docs/evidence.md, in about ten minutes of two processors"
 	@echo "make site      the documentation as a website in build/site; needs no network to read"
 	@echo "make wheel     a wheel in build/dist that installs without a compiler; tools/try-wheel tries it"
 
@@ -47,6 +48,9 @@ pictures: $(VENV)/.installed-dev
 
 tutorial: $(VENV)/.installed-dev
 	@$(PYTHON) tools/write_tutorial.py docs/tutorial.md docs/learn-tutorial.md
+
+evidence: $(VENV)/.installed-dev
+	@$(PYTHON) tools/write_evidence.py
 
 site:
 	@tools/build-site

@@ -48,16 +48,18 @@ def side(name: str, logs: np.ndarray) -> Side:
     return Side(ComparedSide(name=name, study="s", system=name, trials_count=len(trials)), trials)
 
 
-def answers(*, ratio: float, block: float, paired: bool, repetitions: int = 5) -> list[CompareAnswer]:
+def answers(
+    *, ratio: float, block: float, paired: bool, repetitions: int = 5, noise: float = NOISE, count: int = STUDIES
+) -> list[CompareAnswer]:
     """Studies whose second system has `ratio` of the first one's throughput; `block` times the noise for each block."""
     random = np.random.default_rng(round(ratio * 1000) + round(block * 10) + paired)
     found = []
-    for _ in range(STUDIES):
+    for _ in range(count):
         shape = (repetitions, len(LEVELS))
-        minutes = random.normal(0, NOISE * block, (2, repetitions, 1))
+        minutes = random.normal(0, noise * block, (2, repetitions, 1))
         logs = [
-            random.normal(0, NOISE, shape)
-            + random.normal(0, NOISE * block, (repetitions, 1))
+            random.normal(0, noise, shape)
+            + random.normal(0, noise * block, (repetitions, 1))
             + minutes[0 if paired else index]
             for index in range(2)
         ]

@@ -116,17 +116,18 @@ def share_of_winners(count: int, placed: dict[str, list[int]], **how: float) -> 
     return sum(has_winner(study(random, placed, **how)) for _ in range(count)) / count  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("switch", "repetitions", "counts"),
-    [
-        (BY_HOOK, 3, (2, 2)),
-        (BY_HOOK, 4, (3, 2)),
-        (BY_HOOK, 8, (5, 4)),
-        ('"hand"', 3, (2, 2)),
-        ('"hand"', 6, (2, 2)),
-        ('"hand"\nblocks = 4', 8, (4, 4)),
-    ],
+SWITCHED = (
+    (BY_HOOK, 3, (2, 2)),
+    (BY_HOOK, 4, (3, 2)),
+    (BY_HOOK, 8, (5, 4)),
+    ('"hand"', 3, (2, 2)),
+    ('"hand"', 6, (2, 2)),
+    ('"hand"\nblocks = 4', 8, (4, 4)),
 )
+"""How environments are switched, repetitions, and the blocks of each that this makes."""
+
+
+@pytest.mark.parametrize(("switch", "repetitions", "counts"), SWITCHED)
 def test_equal_environments_have_a_winner_in_at_most_one_of_twenty_studies(
     switch: str, repetitions: int, counts: tuple[int, int]
 ) -> None:

@@ -40,20 +40,30 @@ def judged(
     return [judge(levels_of(table, CONNECTIONS)) for table in tables]
 
 
+CLEAR, NEAR_THE_LAST_LEVEL = (0.05, 0.002), (0.02, 0.0003)
+"""Laws with a peak: contention and coherency of the USL."""
+
+
+def peaks(shape: tuple[float, float], world: tuple[float, float]) -> tuple[float, float]:
+    """Shares of studies of a law: those whose interval has the peak, and those that name one."""
+    true_peak = float(peak_connections(np.array([shape]))[0])
+    found = judged(shape, world, 0.02, COVERED_STUDIES)
+    covered = sum(one.peak[1] <= true_peak <= one.peak[2] for one in found)
+    named = sum(one.verdict is ScalingVerdict.PEAK_INSIDE for one in found)
+    return covered / COVERED_STUDIES, named / COVERED_STUDIES
+
+
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize(
-    ("shape", "named_ratio"), [((0.05, 0.002), 0.97), ((0.02, 0.0003), 0.1)], ids=["clear", "near the last level"]
+    ("shape", "named_ratio"), [(CLEAR, 0.97), (NEAR_THE_LAST_LEVEL, 0.1)], ids=["clear", "near the last level"]
 )
 def test_a_peak_lies_within_its_interval(
     shape: tuple[float, float], named_ratio: float, world: tuple[float, float]
 ) -> None:
     """In all studies, and not only in those that name it."""
-    true_peak = float(peak_connections(np.array([shape]))[0])
-    found = judged(shape, world, 0.02, COVERED_STUDIES)
-    covered = sum(one.peak[1] <= true_peak <= one.peak[2] for one in found)
-    named = sum(one.verdict is ScalingVerdict.PEAK_INSIDE for one in found)
-    assert named >= named_ratio * COVERED_STUDIES
-    assert 0.92 <= covered / COVERED_STUDIES <= 0.99
+    covered, named = peaks(shape, world)
+    assert named >= named_ratio
+    assert 0.92 <= covered <= 0.99
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -121,11 +121,31 @@ def at_the_stop(asked: tuple[Question, ...], study: Study) -> tuple[int | None, 
     return stopped, verdicts(asked, study, stopped or LOOKS)
 
 
+def share_ever_different(world: str) -> float:
+    """Of sequences of equal systems, by the formula alone, at any look."""
+    low, high = sequences(noise(world, np.random.default_rng(11)), 0.05)
+    assert np.all(np.isinf(high[:, :2])), "two values decide nothing"
+    return float(np.mean(np.any((low > 0) | (high < 0), axis=1)))
+
+
+def share_with_winner(world: str, systems: int, levels: int, count: int) -> float:
+    """Of studies of equal systems: those in which any look names one, at any level."""
+    wrong = 0
+    for asked, study in studies(world, count, effects=(0.0,) * systems, levels=levels):
+        looks = range(REPETITIONS_MIN, LOOKS + 1)
+        wrong += any(verdict in WINNERS for look in looks for verdict in verdicts(asked, study, look))
+    return wrong / count
+
+
+def share_called_equal(world: str, sigma: float, effect: float, count: int = 400) -> float:
+    """Of studies, at their stop, in which one system is above the other by `effect` at two levels."""
+    made = studies(world, count, effects=(0.0, effect), levels=2, sigma=sigma)
+    return float(np.mean([RatioVerdict.EQUAL in at_the_stop(*study)[1] for study in made]))
+
+
 @pytest.mark.parametrize("world", ["normal", "heavy tails", "outliers", "restarts"])
 def test_equal_systems_are_called_different_at_any_look_in_at_most_5_of_100_studies(world: str) -> None:
-    low, high = sequences(noise(world, np.random.default_rng(11)), 0.05)
-    assert np.mean(np.any((low > 0) | (high < 0), axis=1)) <= 0.05
-    assert np.all(np.isinf(high[:, :2])), "two values decide nothing"
+    assert share_ever_different(world) <= 0.05
 
 
 def test_a_t_test_after_each_repetition_would_not_do() -> None:
@@ -143,11 +163,8 @@ def test_a_t_test_after_each_repetition_would_not_do() -> None:
 def test_of_all_systems_and_levels_together_no_look_names_a_winner_in_95_of_100_studies_of_equal_systems(
     world: str, systems: int, levels: int, count: int
 ) -> None:
-    wrong = 0
-    for asked, study in studies(world, count, effects=(0.0,) * systems, levels=levels):
-        looks = range(REPETITIONS_MIN, LOOKS + 1)
-        wrong += any(verdict in WINNERS for look in looks for verdict in verdicts(asked, study, look))
-    assert wrong / count <= 0.05, wrong / count
+    wrong = share_with_winner(world, systems, levels, count)
+    assert wrong <= 0.05, wrong
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -155,11 +172,7 @@ def test_of_all_systems_and_levels_together_no_look_names_a_winner_in_95_of_100_
 def test_at_its_stop_a_study_calls_systems_at_the_margin_equal_in_at_most_5_of_100(world: str, sigma: float) -> None:
     """One is above the other by exactly the margin, or below it, at two levels: "equal" is wrong at each."""
     for effect in (math.log1p(EQUAL_WITHIN), -math.log1p(EQUAL_WITHIN)):
-        found = [
-            at_the_stop(asked, study)[1]
-            for asked, study in studies(world, 400, effects=(0.0, effect), levels=2, sigma=sigma)
-        ]
-        wrong = np.mean([RatioVerdict.EQUAL in one for one in found])
+        wrong = share_called_equal(world, sigma, effect)
         assert wrong <= 0.05, wrong
 
 
@@ -199,12 +212,17 @@ def promised(effect: float, sigma: float, tests_count: int, looks: int, studies:
     return made, kept
 
 
+def share_kept(looks: int) -> float:
+    """Of studies that are open after so many looks: those that are decided within the number that they name."""
+    worlds = [(0.07, 0.05), (0.03, 0.05), (0.0, 0.03), (0.10, 0.05), (0.02, 0.01), (0.0, 0.02)]
+    counts = np.array([promised(*world, tests_count, looks) for world in worlds for tests_count in (1, 6)])
+    return float(counts[:, 1].sum() / counts[:, 0].sum())
+
+
 @pytest.mark.parametrize(("looks", "least"), [(2, 0.67), (3, 0.78), (4, 0.8), (6, 0.8)])
 def test_a_study_is_decided_within_the_number_named_in_about_80_of_100(looks: int, least: float) -> None:
     """Two values know little of their spread. Later, what is still open at a look has been unlucky so far."""
-    worlds = [(0.07, 0.05), (0.03, 0.05), (0.0, 0.03), (0.10, 0.05), (0.02, 0.01), (0.0, 0.02)]
-    counts = np.array([promised(*world, tests_count, looks) for world in worlds for tests_count in (1, 6)])
-    kept = counts[:, 1].sum() / counts[:, 0].sum()
+    kept = share_kept(looks)
     assert least <= kept <= 0.95, kept
 
 

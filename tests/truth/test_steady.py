@@ -7,6 +7,7 @@ residual. Everything is seeded. PLIMSOLL_TEST_STATES=10 (`make endure`) simulate
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -33,11 +34,52 @@ def share(found: list[StateKind], *kinds: StateKind) -> float:
     return float(np.mean([one in kinds for one in found]))
 
 
+def share_not_steady(phi: float, size: int, count: int) -> float:
+    """Of steady trials."""
+    return 1 - share(states(noise(phi, size, count)), StateKind.STEADY)
+
+
+def drifting(change: float, count: int) -> np.ndarray:
+    """Trials of two minutes with noise of 3 % that drift by a share of their mean."""
+    return noise(0.3, 120, count, ratio=0.03) * np.linspace(1 - change / 2, 1 + change / 2, 120)
+
+
+def dipping(size: int, period: int, width: int, depth: float, count: int = 20) -> np.ndarray:
+    """Trials that lose a share of their throughput for `width` seconds of each period."""
+    trials = noise(0.3, size, count, ratio=0.03)
+    begins = np.random.default_rng(4).integers(0, period, trials.shape[0])
+    trials[(np.arange(size) - begins[:, None]) % period < width] *= 1 - depth
+    return trials
+
+
+def checkpoints(period: int, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Throughput and checkpoint age: the age rises until a checkpoint takes 30 % of throughput for an eighth of it."""
+    random = np.random.default_rng((6, period))
+    for begin in random.integers(0, period, count):
+        phase = (np.arange(600) + begin) % period / period
+        rates = noise(0.0, 600, 1, ratio=0.03, seed=int(begin))[0] * np.where(phase < 0.12, 0.7, 1.0)
+        age = 1e8 * (0.2 + np.where(phase < 0.12, 1 - phase / 0.12, (phase - 0.12) / 0.88))
+        yield rates, age * (1 + 0.01 * random.standard_normal(600))
+
+
+def automatic_length(rates: np.ndarray, age: np.ndarray | None) -> int:
+    """At how many seconds a trial ends, with or without its checkpoint age."""
+    for size in range(INTERVALS_LEAST, 601, 2):
+        if is_long_enough(rates[:size], 0.05, {} if age is None else {"x": age[:size]}):
+            return size
+    return 600
+
+
+def share_cut_short(period: int, count: int) -> float:
+    """Of trials whose InnoDB state is unknown: those that end before two cycles of it."""
+    return float(np.mean([automatic_length(rates, None) < 2 * period - 1 for rates, _ in checkpoints(period, count)]))
+
+
 @pytest.mark.parametrize("phi", [0.0, 0.6, 0.8])
 @pytest.mark.parametrize(("size", "count"), [(60, 150), (180, 80)])
 def test_noise_is_steady(phi: float, size: int, count: int) -> None:
     """At most 5 % are wrong; two standard errors of the simulation are added."""
-    wrong = 1 - share(states(noise(phi, size, count)), StateKind.STEADY)
+    wrong = share_not_steady(phi, size, count)
     assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / (count * MORE))
 
 
@@ -60,8 +102,7 @@ def test_an_unfinished_warm_up_is_a_single_early_step() -> None:
 
 @pytest.mark.parametrize(("change", "at_least"), [(0.1, 0.75), (0.2, 0.9)])
 def test_a_drift_is_found(change: float, at_least: float) -> None:
-    trials = noise(0.3, 120, 40, ratio=0.03) * np.linspace(1 - change / 2, 1 + change / 2, 120)
-    found = [steady_state(trial) for trial in trials]
+    found = [steady_state(trial) for trial in drifting(change, 40)]
     assert share([one.state for one in found], StateKind.DRIFTING) >= at_least
     seen = [one.series[0].change_ratio for one in found if one.series[0].change_ratio is not None]
     assert np.mean(seen) == pytest.approx(change, rel=0.15)
@@ -85,10 +126,7 @@ def test_a_cycle_is_found_with_its_period(period: float, shape: str) -> None:
 )
 def test_short_dips_that_come_back_are_a_cycle(size: int, period: int, width: int, depth: float) -> None:
     """A sinusoid describes them badly, and steps cost two changes each: three to ten dips in a window."""
-    trials = noise(0.3, size, 20, ratio=0.03)
-    begins = np.random.default_rng(4).integers(0, period, trials.shape[0])
-    trials[(np.arange(size) - begins[:, None]) % period < width] *= 1 - depth
-    found = [steady_state(trial) for trial in trials]
+    found = [steady_state(trial) for trial in dipping(size, period, width, depth)]
     assert share([one.state for one in found], StateKind.CYCLIC) >= 0.9
     periods = np.array([one.period_s for one in found if one.period_s is not None])
     assert np.mean(np.abs(periods / period - 1) <= 0.05) >= 0.9
@@ -143,16 +181,9 @@ def test_an_automatic_trial_cuts_no_cycle() -> None:
 
 
 def test_an_automatic_trial_sees_two_cycles_of_what_innodb_puts_off() -> None:
-    """Checkpoint age rises until a checkpoint takes 30 % of throughput for an eighth of the period."""
-    random = np.random.default_rng(6)
     for period in (60, 100):
-        for begin in random.integers(0, period, 6):
-            phase = (np.arange(600) + begin) % period / period
-            rates = noise(0.0, 600, 1, ratio=0.03, seed=int(begin))[0] * np.where(phase < 0.12, 0.7, 1.0)
-            age = 1e8 * (0.2 + np.where(phase < 0.12, 1 - phase / 0.12, (phase - 0.12) / 0.88))
-            age *= 1 + 0.01 * random.standard_normal(600)
-            looks = range(INTERVALS_LEAST, 601, 2)
-            size = next((one for one in looks if is_long_enough(rates[:one], 0.05, {"x": age[:one]})), 600)
+        for rates, age in checkpoints(period, 6):
+            size = automatic_length(rates, age)
             assert size >= 2 * period - 1
             assert min(size % period, period - size % period) <= 2
 
