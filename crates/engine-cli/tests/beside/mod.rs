@@ -35,6 +35,7 @@ fn pattern(bytes: &[u8]) -> Vec<String> {
 /// Whether a line only says that the machine is busy.
 pub fn is_of_a_busy_machine(line: &str) -> bool {
     line.contains(" were taken late by a whole interval")
+        || line.contains("the threads could not keep up with the rate")
 }
 
 fn without_numbers(line: &str) -> String {
