@@ -15,6 +15,7 @@ import pytest
 
 from plimsoll.errors import SpecError
 from plimsoll.run.logs import log_inputs
+from support.waiting import until
 
 LOG = b"".join(b"# Time: %d\nselect %d;\n" % (number, number) for number in range(50_000))
 
@@ -49,16 +50,18 @@ def test_a_damaged_file_gives_what_came_before_and_says_where(
     assert not recwarn.list, "a thread ended by an exception that nobody caught"
 
 
+def feeders() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith("log-input")]
+
+
 def test_pipes_are_private_and_a_reader_that_never_comes_blocks_nobody(tmp_path: Path) -> None:
     log = tmp_path / "slow.log.gz"
     log.write_bytes(gzip.compress(LOG))
-    before = threading.active_count()
     with log_inputs([str(log)], tmp_path) as (one,):
         assert stat.filemode(one.path.stat().st_mode) == "prw-------"
-    for thread in threading.enumerate():
-        if thread is not threading.main_thread() and thread.name.startswith("log-input"):
-            thread.join(60)
-    assert threading.active_count() <= before
+        feeding = feeders()
+        assert feeding
+    assert until(lambda: not any(thread.is_alive() for thread in feeding))
     assert not one.path.exists()
 
 
