@@ -209,11 +209,8 @@ def peak_differences(analysis: Analysis) -> Table | None:
     turns = {
         difference.workload for difference in analysis.differences if difference.duet is not None
     } & _single_levels(analysis)
-    differences = [
-        difference
-        for difference in analysis.differences
-        if difference.level is None and difference.workload not in turns
-    ]
+    peaks = (difference for difference in analysis.differences if difference.level is None)
+    differences = [difference for difference in peaks if difference.workload not in turns]
     return _differences(analysis, "Peaks compared" if has_peaks else "Systems compared", differences)
 
 
@@ -244,12 +241,8 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
     statistics = _response_statistics(differences)
     columns = [_words("compared"), _words("workload")]
     columns += [Column(heading="connections")] if with_level else []
-    columns += [
-        Column(heading="throughput"),
-        _words("verdict"),
-        *_response_columns(statistics),
-        Column(heading="minimum detectable effect (80 % power)"),
-    ]
+    columns += [Column(heading="throughput"), _words("verdict"), *_response_columns(statistics)]
+    columns += [Column(heading="minimum detectable effect (80 % power)")]
     columns += [_words("what else differs")] if with_others else []
     curves = {(curve.system, curve.workload): curve for curve in analysis.curves if not curve.kind.is_at_rate}
     rows = tuple(
@@ -262,7 +255,7 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
         )
         for difference in differences
     )
-    return Table(caption=caption, columns=tuple(columns), rows=rows, notes=_response_notes(statistics))
+    return Table(caption=caption, columns=tuple(columns), rows=rows, notes=(_RESPONSES_NOTE,) if statistics else ())
 
 
 def _difference_row(
@@ -290,12 +283,10 @@ def _response_statistics(differences: Sequence[Difference]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(response.statistic for response in responses if response is not None))
 
 
-def _response_notes(statistics: tuple[str, ...]) -> tuple[str, ...]:
-    note = (
-        "Response times are compared where both systems were read at one level: the geometric means of the repetitions'"
-        " own figures, as plimsoll compare has them. The system whose response times are shorter is faster."
-    )
-    return (note,) if statistics else ()
+_RESPONSES_NOTE = (
+    "Response times are compared where both systems were read at one level: the geometric means of the repetitions'"
+    " own figures, as plimsoll compare has them. The system whose response times are shorter is faster."
+)
 
 
 def _response_columns(statistics: tuple[str, ...]) -> tuple[Column, ...]:
@@ -374,10 +365,11 @@ def duet_table(analysis: Analysis) -> Table | None:
         Column(heading="each round"),
         _words("interval from variation"),
     )
+    notes = (_RESPONSES_NOTE,) if statistics else ()
     levels = list(dict.fromkeys(difference.level.label() for difference in differences if difference.level is not None))
     is_one_level = len(levels) == 1
     caption = f"Systems that took turns at {levels[0]}" if is_one_level else "Systems that took turns"
-    table = Table(caption=caption, columns=columns, rows=rows, notes=(*_response_notes(statistics), *CANNOT_SEE))
+    table = Table(caption=caption, columns=columns, rows=rows, notes=(*notes, *CANNOT_SEE))
     redundant = {
         _OTHERS: not any(of_system.other_factors or of_system.one_sided_factors for of_system in of_systems),
         "workload": len(analysis.workloads) == 1,
@@ -425,10 +417,9 @@ def duet_charts(analysis: Analysis, style: Style, workload: str | None = None) -
         style: How they are made.
         workload: Under which; None for all.
     """
-    for difference in (
-        difference for difference in duet_differences(analysis) if workload in (None, difference.workload)
-    ):
-        if difference.duet is not None and difference.level is not None:
+    for difference in duet_differences(analysis):
+        is_shown = workload in (None, difference.workload)
+        if is_shown and difference.duet is not None and difference.level is not None:
             systems = f"{difference.system} against {difference.base}"
             title = f"{systems}, {difference.workload}, {difference.level.label()}"
             yield clean(title), _duet_chart(difference, difference.duet, analysis, style)

@@ -224,9 +224,9 @@ def _chart(workload: str, analysis: Analysis) -> SectionChart:
 
 def effects_chart(effects: Sequence[FactorEffect], style: Style) -> Chart:
     """A point and its interval for each effect, below its name; a line where nothing changes."""
-    found = [_row(factor_effect) for factor_effect in effects]
-    domain = ratio_domain(found, 1 + effects[0].equal_within)
-    rows = [clipped(row, domain) for row in found]
+    plain_rows = [_row(factor_effect) for factor_effect in effects]
+    domain = ratio_domain(plain_rows, 1 + effects[0].equal_within)
+    rows = [clipped(row, domain) for row in plain_rows]
     base, labels = chart_of(rows), [row["label"] for row in rows]
     y = alt.Y("label:N", sort=labels, axis=None, scale=alt.Scale(paddingInner=0.5, paddingOuter=0.6))
     x = alt.X(
