@@ -68,14 +68,19 @@ impl Drop for Certificates {
 #[test]
 fn thousands_of_connections_that_think_do_their_work_in_little_memory() {
     let certificates = Certificates::new();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // On an address of this process a port that was free stays so until the server takes it.
+    let id = std::process::id();
+    let host = format!("127.{}.{}.{}", 1 + (id >> 16) % 250, (id >> 8) & 255, id & 255);
+    let listener = TcpListener::bind((host.as_str(), 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
     let option = |name: &str, path: &Path| format!("--ssl-{name}={}", path.display());
     let options = [
         "--max-connections=5000".to_owned(),
         "--thread-handling=pool-of-threads".to_owned(),
         "--back-log=4096".to_owned(),
         "--skip-networking=0".to_owned(),
-        "--bind-address=127.0.0.1".to_owned(),
+        format!("--bind-address={host}"),
         format!("--port={port}"),
         option("ca", &certificates.path("ca")),
         option("cert", &certificates.path("cert")),
@@ -90,7 +95,7 @@ fn thousands_of_connections_that_think_do_their_work_in_little_memory() {
     let each = drive(&server.target(), CONNECTIONS, &json!(null));
     assert!(each < BYTES_PER_CONNECTION, "{each} bytes for each connection");
     let mut encrypted = server.target();
-    encrypted["endpoint"] = json!({"tcp": {"host": "127.0.0.1", "port": port}});
+    encrypted["endpoint"] = json!({"tcp": {"host": host, "port": port}});
     encrypted["tls"] = json!({"verify_ca": {"ca": certificates.path("ca"), "client": null}});
     let each = drive(&encrypted, TLS_CONNECTIONS, &json!("TLSv1.3 TLS_AES_256_GCM_SHA384"));
     assert!(
@@ -103,7 +108,7 @@ fn thousands_of_connections_that_think_do_their_work_in_little_memory() {
 fn drive(target: &Value, connections: u64, agreed: &Value) -> u64 {
     let mut trial = Engine::start("trial");
     let plan = json!({
-        "type": "plan", "protocol": 1, "seed": 1, "interval_ms": 1_000, "duration_ms": 3_000, "stop_at_stdin_end": true,
+        "type": "plan", "protocol": 1, "seed": 1, "interval_ms": 1_000, "duration_ms": 6_000, "stop_at_stdin_end": true,
         "groups": [{
             "instance": "db", "targets": [{"role": "source", "target": target}],
             "workload": {"kind": "oltp_point_select", "table_size": 1_000},
@@ -140,8 +145,8 @@ fn drive(target: &Value, connections: u64, agreed: &Value) -> u64 {
     };
     let count = |name: &str| done[name].as_u64().unwrap();
     assert_eq!(count("offered_count"), completed + count("unfinished_count"));
-    // Two each on average, in three seconds of pauses of one and a half.
-    assert!((connections..3 * connections).contains(&completed), "{completed}");
+    // Four each on average, in six seconds of pauses of one and a half; fewer on a busy machine.
+    assert!((connections..6 * connections).contains(&completed), "{completed}");
     let each = count("memory_bytes_max") / connections;
     eprintln!(
         "{completed} transactions, {each} bytes for each connection, connected in {} ms",

@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use support::{Engine, Server, data_plan};
 
-/// 200 arrivals in the first second; the second one is there to end them all.
+/// 200 arrivals in the first second; the time after it is there to end them all, also on a busy machine.
 fn plan(target: &Value, kind: &str, share: &Value) -> String {
     let step = |rate_tps: f64| json!({"duration_ms": 1_000, "from_tps": rate_tps, "to_tps": rate_tps});
     json!({
-        "type": "plan", "protocol": 1, "seed": 7, "interval_ms": 1_000, "duration_ms": 2_000, "stop_at_stdin_end": true,
+        "type": "plan", "protocol": 1, "seed": 7, "interval_ms": 1_000, "duration_ms": 4_000, "stop_at_stdin_end": true,
         "share": share,
         "groups": [{
             "instance": "db", "targets": [{"role": "source", "target": target}],
