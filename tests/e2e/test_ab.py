@@ -49,10 +49,13 @@ def test_two_settings_are_compared_and_the_study_is_saved(tmp_path: Path, places
     answer = json.loads(ran.stdout)
     (compared,) = answer["comparisons"]
     assert (compared["base"], compared["system"]) == (f"{FLUSH}=1", f"{FLUSH}=2")
-    bounds = compared["ratio"]["bounds"]
-    assert bounds["low"] < compared["ratio"]["value"] < bounds["high"]
     assert compared["rounds"] >= 3
-    assert (compared["verdict"] == "unresolved") == (compared["rounds_needed"] != 0)
+    if compared["verdict"] == "disturbed":  # what the machine was like
+        assert compared["ratio"]["bounds"] is None
+    else:
+        bounds = compared["ratio"]["bounds"]
+        assert bounds["low"] < compared["ratio"]["value"] < bounds["high"]
+        assert (compared["verdict"] == "unresolved") == (compared["rounds_needed"] != 0)
     assert [one["name"] for one in answer["sides"]] == [f"{FLUSH}=1", f"{FLUSH}=2"]
     assert answer["sides"][1]["settings_causing_loss"] == [[FLUSH, "2"]]
     assert left_in(places) == []
@@ -71,7 +74,8 @@ def test_an_interruption_shows_the_answer_so_far_and_leaves_nothing(tmp_path: Pa
     told, errors = ended.communicate()
     assert ended.returncode == 130, errors
     first, *_ = told.splitlines()
-    assert first.startswith((f"undecided: {FLUSH}=", f"indicated: {FLUSH}=")), "by rounds, or fewer than three"
+    ways = ("undecided", "indicated", "disturbed")  # by rounds, or fewer than three, or by what the machine was like
+    assert first.startswith(tuple(f"{how}: {FLUSH}=" for how in ways)), first
     assert "times as fast as =" in first
     assert f"  {FLUSH}=1 " in told
     assert left_in(places) == []
@@ -115,7 +119,8 @@ def test_loads_that_two_sides_bear_are_compared_by_ramps_and_go_on_where_they_st
         for run in search["capacity"]["runs"]
         if run["role"] == "ramp"
     ]
-    assert all(0 < knee < 1600 for knee in knees)
+    assert all(knee is None or 0 < knee < 1600 for knee in knees), "a ramp that a busy machine breaks off has none"
+    assert any(knees)
     assert left_in(places) == []
 
 

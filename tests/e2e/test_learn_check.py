@@ -76,7 +76,7 @@ def test_a_learned_load_is_like_its_log_until_somebody_changes_it(
     found = checked(folder, command, *times, folders=folders)
     assert left_behind(folders) == [], "server, log and tables are removed"
 
-    assert found["statements", "type 1"]["model"] == pytest.approx(found["statements", "type 1"]["log"], rel=0.01)
+    assert found["statements", "type 1"]["model"] == pytest.approx(found["statements", "type 1"]["log"], rel=0.05)
     examined = [one for (kind, _), one in found.items() if kind in ("rows-examined", "rows-sent", "handler-reads")]
     assert examined
     assert not [one for one in examined if one["is_met"] is False]
@@ -85,7 +85,7 @@ def test_a_learned_load_is_like_its_log_until_somebody_changes_it(
     assert (("pages", "#1") in found) == (flavour == "mariadb")
     shares = [one for (kind, _), one in found.items() if kind == "type-share"]
     assert len(shares) == 2
-    assert all(abs(share["model"] - share["log"]) < 0.05 for share in shares)
+    assert all(abs(share["model"] - share["log"]) < 0.15 for share in shares)
 
     text = (folder / "workload.toml").read_text()
     assert text.startswith(written.partition("\n[learned]")[0])
