@@ -29,7 +29,7 @@ from plimsoll.private_folder import PrivateFolder
 from plimsoll.record.fault_tests import DURABILITY_FILE, DURABILITY_FORMAT, DurabilityRecord
 from plimsoll.record.model import Price, price_of, priced
 from plimsoll.record.storage import StorageRecord
-from plimsoll.record.store import Recording
+from plimsoll.record.store import Recording, StudyRecordings
 from plimsoll.record.store import read_study as read_study_recordings
 from plimsoll.regular_file import text_regular
 from plimsoll.run.capacity_search import read_searches
@@ -78,20 +78,7 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
         check_systems(prices, price_file, _names(spec, study_recordings.recordings))
     name = study_recordings.recordings[0].trial.study
     if spec is None:
-        recordings = list(_priced({}, prices, study_recordings.recordings))
-        share = prices.utilisation or UTILISATION
-        kept = folder / DOCUMENT_FILE
-        published = read_kept_document(kept) if kept.exists() else PublishedSpec()
-        imported = analyse(
-            name,
-            recordings,
-            (*study_recordings.damaged, *missing_logs(folder)),
-            searches=read_searches(folder),
-            utilisation=share,
-            claims=published.claim,
-        )
-        document = _cover(imported, published.document, folder)
-        return imported.model_copy(update=_of_folder(folder, imported, document))
+        return _of_import(folder, name, study_recordings, prices)
     order = [system.name for system in spec.system]
     objective_s = spec.study.objective.response_p99
     stated = {system.name: system.price for system in spec.system}
@@ -116,6 +103,21 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
     of_study = {"storages": storages, "storage_use": uses, "study_file": _study_file(folder, spec)}
     document = _cover(analysis, spec.document, *document_folders(folder))
     return analysis.model_copy(update=_of_folder(folder, analysis, document) | of_study)
+
+
+def _of_import(folder: Path, name: str, study_recordings: StudyRecordings, prices: PriceFile) -> Analysis:
+    kept = folder / DOCUMENT_FILE
+    published = read_kept_document(kept) if kept.exists() else PublishedSpec()
+    imported = analyse(
+        name,
+        list(_priced({}, prices, study_recordings.recordings)),
+        (*study_recordings.damaged, *missing_logs(folder)),
+        searches=read_searches(folder),
+        utilisation=prices.utilisation or UTILISATION,
+        claims=published.claim,
+    )
+    document = _cover(imported, published.document, folder)
+    return imported.model_copy(update=_of_folder(folder, imported, document))
 
 
 def _cover(analysis: Analysis, cover: CoverSpec, *folders: Path) -> Cover:

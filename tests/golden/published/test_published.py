@@ -37,7 +37,14 @@ def test_the_answer_and_each_conclusion(name: str, tmp_path: Path, snapshot: Sna
         "verdicts": []
         if section is None
         else [" | ".join(entry.text for entry in row) for row in section.tables[0].rows],
-        "machines": {part.title: dict(part.facts) for part in content.environments},
+        "machines": {page.name: dict(page.facts) for page in content.pages},
+        "environment": [
+            " | ".join(entry.text for entry in row)
+            for part in content.sections
+            if part.anchor == "environments"
+            for table in part.tables
+            for row in table.rows
+        ],
     } == snapshot
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from unit.analyse.made import Made, measured, published
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.model import Difference
 from plimsoll.analyse.study.ratio_model import RatioVerdict, ResponseRatio
 from plimsoll.guide.comparisons import level_differences, peak_differences
+from support.made import Made, measured, published
 
 P99_MS = {"a": (20.0, 21.0, 19.5, 20.4), "b": (30.2, 31.0, 29.0, 30.9)}
 """Of each repetition."""

@@ -210,8 +210,8 @@ def test_results_come_first_and_the_sheet_behind_them() -> None:
     html, markdown, terminal = shown(analyse("s", [trial({"warehouses": 2}), trial(system="b")]))
     clause = next(deviation.clause for deviation in FIXED)
     for text, results in (
-        (html, ("no TPC-C results", 'id="systems"', 'id="differences"')),
-        (markdown, ("no TPC-C results", "## Every system in figures", "## Differences between systems")),
+        (html, ("no TPC-C results", 'id="differences"', 'id="systems"')),
+        (markdown, ("no TPC-C results", "## Differences between systems", "## Systems one by one")),
         (terminal, ("new orders per minute",)),
     ):
         places = [text.index(place) for place in (*results, clause)]

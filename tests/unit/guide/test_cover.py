@@ -169,7 +169,7 @@ def test_what_authors_state_is_recorded_and_marked_as_stated(tmp_path: Path) -> 
     assert (environment.reported, environment.reported_options) == ({"OS": "<b>Solaris</b>"}, {"sync_binlog": "1"})
     assert (environment.host.operating_system, environment.instances) == (None, ())
     analysis = analyse_folder(study)
-    page, markdown = render_html(analysis), render_markdown(analysis)
+    page, markdown = render_html(analysis).replace("<wbr>", ""), render_markdown(analysis)
     for shown in ("OS (stated)", "Server options (stated)", "sync_binlog = 1", "A note."):
         assert shown in page
         assert shown in markdown
