@@ -85,14 +85,24 @@ def table(
     from plimsoll.importers.columns import TableOptions
     from plimsoll.importers.table import import_table
     from plimsoll.spec.cover import read_logo
-    from plimsoll.spec.published import PublishedSpec, read_published
+    from plimsoll.spec.published import DOCUMENT_FILE, PublishedSpec, read_kept_document, read_published
 
     options = TableOptions(maps=_pairs(mapping or []), workload=workload, system=system)
     beside = _beside(file)
     published = PublishedSpec() if beside is None else read_published(beside)
     logo = read_logo(published.document, file.parent)
-    has_added = _keep(to, lambda: import_table(file, study_name=to.name, options=options, published=published))
-    _keep_document(published, logo, to, has_added=has_added)
+    if (to / DOCUMENT_FILE).exists():
+        read_kept_document(to / DOCUMENT_FILE)
+    written = _keep(to, lambda: import_table(file, study_name=to.name, options=options, published=published))
+    _keep_document(published, logo, to, written)
+    if beside is not None and not written.paths and (published.system or published.workload or published.claim):
+        typer.echo(
+            printable(
+                f"{beside}: what it says of systems and workloads is taken together with new recordings only; import"
+                f" into a new study for that, and write claims into {to / DOCUMENT_FILE}"
+            ),
+            err=True,
+        )
 
 
 @app.command("sysbench", cls=Command)
@@ -174,30 +184,27 @@ def _beside(table: Path) -> Path | None:
         return None
 
 
-def _keep_document(published: PublishedSpec, logo: bytes, study: Path, *, has_added: bool) -> None:
+def _keep_document(published: PublishedSpec, logo: bytes, study: Path, written: WrittenImport) -> None:
     """Keeps document and claims in the study, where they may be changed; a further table adds its claims to them."""
     from plimsoll.record.files import replace_file
     from plimsoll.spec.published import DOCUMENT_FILE, PublishedSpec, claim_text, document_text, read_kept_document
 
     to, cure = study / DOCUMENT_FILE, "the table itself was imported"
+    claims = [claim.renamed(written.systems, written.workloads) for claim in published.claim]
     if not to.exists():
-        if published.document != PublishedSpec().document or published.claim:
-            replace_file(to, document_text(published.document, published.claim), cure)
+        if published.document != PublishedSpec().document or claims:
+            replace_file(to, document_text(published.document, claims), cure)
         if logo:
             replace_file(study / published.document.logo, logo, cure)
-    elif has_added:
+    elif written.paths:
         present = read_kept_document(to).claim
-        new = [claim_text(claim) for claim in published.claim if claim not in present]
+        new = [claim_text(claim) for claim in claims if claim not in present]
         if new:
             replace_file(to, "\n".join((to.read_text().rstrip("\n"), "", *new)), cure)
 
 
-def _keep(to: Path, read: Callable[[], ImportResult]) -> bool:
-    """Reads and writes, one process at a time. A study that is measured here takes none: its guide shows its plan.
-
-    Returns:
-        Whether recordings were added.
-    """
+def _keep(to: Path, read: Callable[[], ImportResult]) -> WrittenImport:
+    """Reads and writes, one process at a time. A study that is measured here takes none: its guide shows its plan."""
     from plimsoll.importers.trials import write_import
     from plimsoll.run.folder import HeldFolder, refuse_for_recordings
 
@@ -206,7 +213,7 @@ def _keep(to: Path, read: Callable[[], ImportResult]) -> bool:
     with HeldFolder(to):
         written = write_import(to, result)
     _tell(to, result, written)
-    return bool(written.paths)
+    return written
 
 
 def _tell(to: Path, result: ImportResult, written: WrittenImport) -> None:

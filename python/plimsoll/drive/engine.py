@@ -177,13 +177,20 @@ def run_data_command(
     raise EngineBugError(f"plimsoll-engine {command} ended without a last message")
 
 
-def follow(run: TrialRun, *, take: Callable[[Interval], None], warn: Callable[[EngineWarning], None]) -> Done:
-    """Takes in what is said of a load that has begun, until its account.
+def follow(
+    run: TrialRun,
+    *,
+    take: Callable[[Interval], None],
+    warn: Callable[[EngineWarning], None],
+    end: Callable[[Done], None],
+) -> None:
+    """Takes in what is said of a load that has begun, to its end: what several drivers did is refused after the account.
 
     Args:
         run: What drives it.
         take: Is given each interval.
         warn: Is given each doubt.
+        end: Is given the account.
 
     Raises:
         TargetError, HostError, InvalidTrialError, EngineBugError: The load ended otherwise.
@@ -195,8 +202,7 @@ def follow(run: TrialRun, *, take: Callable[[Interval], None], warn: Callable[[E
             case EngineWarning():
                 warn(message)
             case Done():
-                return message
-    raise EngineBugError("plimsoll-engine trial ended without a last message")
+                end(message)
 
 
 SILENCE_S = 60.0

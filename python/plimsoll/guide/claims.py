@@ -38,7 +38,8 @@ AGREE, DISAGREE = f"the figures agree{INDICATED}", f"the figures do not agree{IN
 _IMPORTED_VERDICTS = {
     ClaimVerdict.SHOWS: "the repetitions of the source confirm it",
     ClaimVerdict.DOES_NOT_SHOW: "the repetitions of the source contradict it",
-    ClaimVerdict.NOT_MEASURED: "the source does not show it",
+    ClaimVerdict.NOT_MEASURED: "the table does not show it",
+    ClaimVerdict.NOT_RESOLVED: "the repetitions of the source leave it open",
 }
 _IMPORTED_HEADINGS = ("conclusion", "system", "figure", "range that agrees", "in the source", "verdict")
 _IMPORTED_NOTE = (
@@ -83,9 +84,9 @@ def claim_sentence(group: Sequence[CheckedClaim], *, is_import: bool = False) ->
 def _verdict(claim: CheckedClaim, *, is_import: bool) -> str:
     if not is_import:
         return VERDICTS[claim.verdict]
-    if claim.verdict is ClaimVerdict.NOT_RESOLVED and claim.found is not None:
+    if claim.verdict is ClaimVerdict.NOT_RESOLVED and claim.found is not None and claim.found.trial_count == 1:
         return AGREE if claim.is_in_range else DISAGREE
-    return _IMPORTED_VERDICTS.get(claim.verdict, VERDICTS[claim.verdict])
+    return _IMPORTED_VERDICTS[claim.verdict]
 
 
 def _of(group: Sequence[CheckedClaim], *, is_import: bool) -> str:

@@ -421,8 +421,8 @@ _ORDERS = {
     SizedBy.PRICE: "First comes the cheapest, then the better grade, then the one that is good for the most.",
     SizedBy.CORES: "First comes the one with the fewest cores, then the better grade, then the one that is good for"
     " the most.",
-    SizedBy.NOTHING: "First comes the better grade, then the one that is good for the most: neither prices nor cores of"
-    " all are known.",
+    SizedBy.NOTHING: "First comes the better grade, then the one that is good for the most: neither comparable"
+    " prices nor cores of all are known.",
 }
 """Which of several systems that are good for a load is chosen."""
 

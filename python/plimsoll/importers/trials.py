@@ -6,7 +6,7 @@ and lines that could not be read: they are told when a log is imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,11 +69,15 @@ class WrittenImport:
         paths: The new recordings.
         present_count: Trials that were there already, from an earlier import of the same results.
         report: What the user should know: one line each.
+        systems: What systems of the results are called in the study, by their own names.
+        workloads: The same of workloads.
     """
 
     paths: tuple[Path, ...]
     present_count: int
     report: tuple[str, ...]
+    systems: Mapping[str, str]
+    workloads: Mapping[str, str]
 
 
 def write_import(study: Path, result: ImportResult) -> WrittenImport:
@@ -90,21 +94,30 @@ def write_import(study: Path, result: ImportResult) -> WrittenImport:
     ids = {recording.trial.trial_id for recording in present}
     new = [imported for imported in result.trials if imported.trial.trial_id not in ids]
     joined = Joiner(present)
+    placed = [joined.place(imported.trial) for imported in new]
     paths = tuple(
         write_recording(
             study,
-            joined.place(imported.trial),
+            trial,
             imported.environment,
             imported.outcome,
             intervals=imported.intervals,
             errors=imported.errors,
             histograms=imported.histograms,
         )
-        for imported in new
+        for imported, trial in zip(new, placed, strict=True)
     )
     keep_skipped(study, result.logs, result.refused)
     report = [*joined.report, *(_more_of(cell) for cell in joined.repeated)]
-    return WrittenImport(paths, len(result.trials) - len(new), tuple(report))
+    return WrittenImport(
+        paths,
+        len(result.trials) - len(new),
+        tuple(report),
+        systems={imported.trial.system.name: trial.system.name for imported, trial in zip(new, placed, strict=True)},
+        workloads={
+            imported.trial.workload.name: trial.workload.name for imported, trial in zip(new, placed, strict=True)
+        },
+    )
 
 
 def _more_of(cell: Cell) -> str:

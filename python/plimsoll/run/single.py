@@ -187,7 +187,7 @@ class _Drive:
             with watched(engine.local_pid):
                 self._began_unix_s = engine.start()
                 with ending(engine) as asked:
-                    progressing.done = follow(engine, take=self._take, warn=progressing.warn)
+                    follow(engine, take=self._take, warn=progressing.warn, end=progressing.end)
                 self._is_ended = asked.is_asked
         progressing.warnings += [unwatched(fault) for fault in (*unseen, *self._spool.watch.faults)]
 

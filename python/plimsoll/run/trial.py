@@ -205,7 +205,7 @@ class TrialRunner:
             if progressing.is_measured:
                 run.stop()
 
-        progressing.done = follow(run, take=take, warn=progressing.warn)
+        follow(run, take=take, warn=progressing.warn, end=progressing.end)
 
     def _take(
         self, task: TrialTask, progressing: TrialProgress, spool: Spool, interval: Interval, began_unix_s: float

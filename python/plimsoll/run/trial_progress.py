@@ -174,6 +174,10 @@ class TrialProgress:
         """Takes a doubt of the engine's in, as recordings keep it."""
         self.warnings.append(TrialWarning(code=warning.code, evidence=warning.evidence, advice=warning.advice))
 
+    def end(self, done: Done) -> None:
+        """Takes the account in."""
+        self.done = done
+
 
 def data_progressed(system: str, progress: Progress) -> DataProgressed:
     """The event that tells how far a system's data set is."""

@@ -6,7 +6,7 @@ Deliberately not here: how a claim is held against what was measured (`analyse.s
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field
@@ -80,6 +80,12 @@ class ClaimSpec(Written):
     def of_system(self, system: str) -> Self:
         """The same claim about one system."""
         return self.model_copy(update={"system": system})
+
+    def renamed(self, systems: Mapping[str, str], workloads: Mapping[str, str]) -> Self:
+        """The same claim where systems and workloads have other names, by the names that it has."""
+        names = {key: getattr(self, key) for key in ("system", "base", "workload", "base_workload")}
+        known = {"system": systems, "base": systems, "workload": workloads, "base_workload": workloads}
+        return self.model_copy(update={key: known[key].get(name, name) for key, name in names.items() if name})
 
 
 def faults_of_claims(spec: StudySpec) -> Iterator[Fault]:

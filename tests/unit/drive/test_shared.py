@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plimsoll.drive import shared_run
-from plimsoll.drive.engine import LocalDriver
+from plimsoll.drive.engine import LocalDriver, follow
 from plimsoll.drive.merging import SharedInterval
 from plimsoll.drive.protocol import Done, EngineMessage, EngineWarning, Interval
 from plimsoll.drive.shared_run import DriverPlace, SharedDriver
@@ -66,10 +66,13 @@ def drive(*bodies: str, stop_after: int = 2) -> tuple[list[EngineMessage], Any]:
     with driver(*bodies).launch_trial(PLAN) as run:
         run.ready(lambda _: None)
         run.start()
-        for message in run.messages():
-            heard.append(message)
-            if isinstance(message, Interval) and message.index + 1 == stop_after:
+
+        def take(interval: Interval) -> None:
+            heard.append(interval)
+            if interval.index + 1 == stop_after:
                 run.stop()
+
+        follow(run, take=take, warn=heard.append, end=heard.append)
         return heard, run.drivers
 
 

@@ -188,4 +188,4 @@ def test_single_figures_indicate_whether_a_claim_agrees(low: int, words: str, tm
     assert section is not None
     assert section.title == "What the authors concluded"
     assert section.sentences[0].startswith(f"“It peaks”: {words}")
-    assert section.sentences[1] == "“And there”: the source does not show it."
+    assert section.sentences[1] == "“And there”: the table does not show it."

@@ -163,7 +163,8 @@ def _alternatives(
 ) -> Iterator[Alternative]:
     """Systems as good as the choice for some of its loads, as far as size and durability tell."""
     above_tps, up_to_tps = between_tps
-    keeping = [each for each in good if each is not best and loses(each.name, best.name) is None]
+    rivals = [each for each in good if each.most_tps > above_tps]
+    keeping = [each for each in good if each is not best and not any(loses(each.name, other.name) for other in rivals)]
     others = [each for each in keeping if each.size == best.size and each.most_tps > above_tps]
     if best.grade_between(above_tps, up_to_tps) is not Grade.MEASURED:
         larger = (each for each in keeping if each.size > best.size and each.most_tps >= up_to_tps)

@@ -63,7 +63,9 @@ def check_claims(
                 case "scale_factor":
                     checked.append(_of_figure(system_claim, _scale_factor(system_claim, system, places)))
                 case _ if claim.base is not None:
-                    checked.append(_of_figure(system_claim, _between_systems(system_claim, differences)))
+                    checked.append(
+                        _of_figure(system_claim, _between_systems(system_claim, differences, places, closed))
+                    )
                 case _:
                     checked.append(_of_figure(system_claim, _between_workloads(system_claim, system, places, closed)))
     return tuple(checked)
@@ -85,18 +87,34 @@ def _between_workloads(
     claim: ClaimSpec, system: str, places: _Places, curves: Mapping[tuple[str, str], Curve]
 ) -> Estimate | None:
     """Throughput of one workload over that of another, at a level or at the peak of each."""
-
-    def cell(workload: str) -> MeasuredCell | None:
-        curve = curves.get((system, workload))
-        peak = None if curve is None else curve.peak
-        return places.get((system, workload, claim.connections or (peak.level.connections if peak else 0)))
-
     assert claim.base_workload is not None, "checked when the study file was read"
-    measured, base = cell(claim.workload), cell(claim.base_workload)
-    return None if measured is None or base is None else ratio_of(measured.throughput, base.throughput)
+    return _ratio(claim, (system, claim.workload), (system, claim.base_workload), places, curves)
 
 
-def _between_systems(claim: ClaimSpec, differences: Sequence[Difference]) -> Estimate | None:
+def _ratio(
+    claim: ClaimSpec,
+    compared: tuple[str, str],
+    base: tuple[str, str],
+    places: _Places,
+    curves: Mapping[tuple[str, str], Curve],
+) -> Estimate | None:
+    """Throughput of a system under a workload over that of a base, at a level or at the peak of each."""
+    cells = []
+    for key in (compared, base):
+        curve = curves.get(key)
+        peak = None if curve is None else curve.peak
+        cells.append(places.get((*key, claim.connections or (peak.level.connections if peak else 0))))
+    measured, base_cell = cells
+    return None if measured is None or base_cell is None else ratio_of(measured.throughput, base_cell.throughput)
+
+
+def _between_systems(
+    claim: ClaimSpec,
+    differences: Sequence[Difference],
+    places: _Places,
+    curves: Mapping[tuple[str, str], Curve],
+) -> Estimate | None:
+    """As the study compares the two; a study of many systems compares only pairs with the best one."""
     for difference in differences:
         level = None if difference.level is None else difference.level.connections
         if difference.workload != claim.workload or level != claim.connections:
@@ -105,7 +123,9 @@ def _between_systems(claim: ClaimSpec, differences: Sequence[Difference]) -> Est
             return difference.ratio
         if (difference.base, difference.system) == (claim.system, claim.base):
             return _inverse(difference.ratio)
-    return None
+    assert claim.system is not None, "a claim about all systems is checked for each"
+    assert claim.base is not None, "asked for claims that have one"
+    return _ratio(claim, (claim.system, claim.workload), (claim.base, claim.workload), places, curves)
 
 
 def _inverse(ratio: Estimate) -> Estimate:
@@ -150,7 +170,8 @@ def _of_peak(claim: ClaimSpec, rising: Sequence[MeasuredCell], cpus: int | None)
     agree = [low <= rising[index].level.connections / each <= high for index in possible]
     is_beyond = possible[-1] == len(rising) - 1  # beyond the last level throughput may rise on
     verdict = ClaimVerdict.NOT_RESOLVED
-    if all(agree) and (not is_beyond or math.isinf(high)):
+    is_known = all(_decides(mean.estimate().bounds) for mean in means)
+    if is_known and all(agree) and (not is_beyond or math.isinf(high)):
         verdict = ClaimVerdict.SHOWS
     elif not any(agree) and not (is_beyond and rising[-1].level.connections / each < low):
         verdict = ClaimVerdict.DOES_NOT_SHOW

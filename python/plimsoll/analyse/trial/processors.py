@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from plimsoll.analyse.study.cell_model import CpuShares
@@ -78,24 +78,32 @@ def sides_of(environment: Environment) -> Sides:
     """What each side could use; nothing where they are not known to be on one machine."""
     if not environment.client.on_server_host:
         return Sides()
+    client = environment.client.cpus
+    return replace(_servers_side(environment), client=None if client is None else frozenset(client))
+
+
+def _servers_side(environment: Environment) -> Sides:
+    """What all instances together could use, where they are on one machine."""
     placements = [instance.placement for instance in environment.instances]
     cpus = [placement.cpus for placement in placements if placement is not None and placement.cpus]
     limits = [
         placement.processors for placement in placements if placement is not None and placement.cpu_quota is not None
     ]
     is_known = bool(placements) and len(cpus) == len(placements)
-    client = environment.client.cpus
     return Sides(
         server=frozenset(cpu for instance_cpus in cpus for cpu in instance_cpus) if is_known else None,
-        client=None if client is None else frozenset(client),
         server_quota=sum(limit or 0.0 for limit in limits) if limits and len(limits) == len(placements) else None,
         cpu_count=environment.host.cpu_threads,
     )
 
 
 def servers_host(environment: Environment) -> HostFacts:
-    """The servers' machine with as many cores and hardware threads as they could use of it."""
-    sides, host = sides_of(environment), environment.host
+    """The servers' machine with as many cores and hardware threads as they could use of it.
+
+    Of several instances away from the client nobody knows whether they are on one machine.
+    """
+    is_one_machine = bool(environment.client.on_server_host) or len(environment.instances) == 1
+    sides, host = _servers_side(environment) if is_one_machine else Sides(), environment.host
     if sides.server_processors is None:
         return host
     known = [
