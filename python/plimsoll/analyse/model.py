@@ -229,7 +229,7 @@ class StudyFile(Document):
 
     Attributes:
         options: Of `[study]`: how trials ran, defaults included, as people read them.
-        text: The study file as the study ran, with every key; what could be secret is left out.
+        text: The study file as the study ran; arguments of hooks and what is called a secret are left out.
     """
 
     options: dict[str, str]

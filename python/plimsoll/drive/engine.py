@@ -184,7 +184,7 @@ def follow(
     warn: Callable[[EngineWarning], None],
     end: Callable[[Done], None],
 ) -> None:
-    """Takes in what is said of a load that has begun, to its end: what several drivers did is refused after the account.
+    """Takes in what is said of a load that has begun, to its end: several drivers are judged after the account.
 
     Args:
         run: What drives it.

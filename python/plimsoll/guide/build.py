@@ -24,6 +24,7 @@ from plimsoll.analyse.explain.storage import storage_uses
 from plimsoll.analyse.model import Analysis, Cover, StudyFile
 from plimsoll.errors import HostError, RecordError, SpecError
 from plimsoll.guide.sources import of_plan, searches_of_plan
+from plimsoll.guide.words import LEFT_OUT, is_secret
 from plimsoll.importers.trials import missing_logs
 from plimsoll.private_folder import PrivateFolder
 from plimsoll.record.fault_tests import DURABILITY_FILE, DURABILITY_FORMAT, DurabilityRecord
@@ -38,9 +39,9 @@ from plimsoll.run.storage import read_storages
 from plimsoll.spec.cover import CoverSpec, picture_address, read_logo
 from plimsoll.spec.new_study import toml_lines
 from plimsoll.spec.published import DOCUMENT_FILE, PublishedSpec, read_kept_document
-from plimsoll.spec.study import STUDY_FILE, StudySpec
+from plimsoll.spec.study import STUDY_FILE, StudySection, StudySpec
 from plimsoll.spec.system import UTILISATION, PriceFile, check_systems, read_prices
-from plimsoll.units import format_duration
+from plimsoll.units import format_exact
 
 _LOG = logging.getLogger(__name__)
 
@@ -100,7 +101,7 @@ def analyse_folder(folder: Path, price_file: Path | None = None) -> Analysis:
     )
     storages = _of_study(spec, read_storages(folder))
     uses = tuple(storage_uses(storages, analysis.systems, analysis.where_time))
-    of_study = {"storages": storages, "storage_use": uses, "study_file": _study_file(folder, spec)}
+    of_study = {"storages": storages, "storage_use": uses, "study_file": study_file(folder, spec)}
     document = _cover(analysis, spec.document, *document_folders(folder))
     return analysis.model_copy(update=_of_folder(folder, analysis, document) | of_study)
 
@@ -208,27 +209,33 @@ _OPTIONS = (
 )
 """What a guide calls the keys of `[study]` that say how trials ran."""
 
-_SECRET = re.compile(r"passw|passphrase|secret|token|credential|api_?key|pwd", re.IGNORECASE)
-_NO_SECRETS = ("password_env", "defaults_file")
-_LEFT_OUT = "(left out)"
 
-
-def _study_file(folder: Path, spec: StudySpec) -> StudyFile:
+def study_file(folder: Path, spec: StudySpec) -> StudyFile:
     """How to repeat the study: its file as it was when the study ran, and the options that decided how."""
     section = spec.study
     options = {name: _option_words(getattr(section, key)) for name, key in _OPTIONS}
     options["data is put back"] = ", ".join(dict.fromkeys(spec.reset_of(system) for system in spec.system))
     if section.warm_up is not None:
         options.pop("longest warm-up")
-    if section.is_duet:
-        options["repetitions"] = f"{_option_words(section.rounds)} rounds, turns of {section.turn:g} s"
+    options["repetitions"] = _repetitions_words(section)
     return StudyFile(options=options, text=without_secrets(text_regular(folder / STUDY_FILE)))
 
 
 def _option_words(value: object) -> str:
     if value is None:
         return "auto"
-    return format_duration(value) if isinstance(value, float) else str(value)
+    return f"{format_exact(value)} s" if isinstance(value, float) else str(value)
+
+
+def _repetitions_words(section: StudySection) -> str:
+    kind = "rounds" if section.is_duet else "repetitions"
+    if section.climbs and section.is_duet:
+        return f"{section.repetition_count} rounds of ramps at most, until decided"
+    until = f"until decided, at most {section.repetitions_limit} {kind}"
+    if section.is_duet:
+        rounds = until if section.is_until_decided else f"{section.repetition_count} {kind}"
+        return f"{rounds}, turns of {section.turn:g} s"
+    return until if section.is_until_decided else str(section.repetition_count)
 
 
 def without_secrets(text: str) -> str:
@@ -249,19 +256,35 @@ def without_secrets(text: str) -> str:
 def _public(value: Any, path: tuple[str, ...]) -> Any:
     if isinstance(value, dict):
         return {key: _public(item, (*path, key)) for key, item in value.items()}
-    if ("hooks" in path or path[0] == "environment") and path[-1] != "limit":
+    is_program = path[:2] in _PROGRAMS or (path[2:3] == ("check",) and path[0] == "environment")
+    if is_program and path[-1] != "limit":
         words = shlex.split(value) if isinstance(value, str) else [str(word) for word in value]
-        return [*words[:1], _LEFT_OUT] if words[1:] else words
-    if _SECRET.search(path[-1]) and path[-1] not in _NO_SECRETS:
-        return _LEFT_OUT
+        return [*words[:1], LEFT_OUT] if words[1:] else words
+    if path[:2] != ("workload", "rows") and is_secret(path[-1]):
+        return LEFT_OUT
     if isinstance(value, list):
         return [_public(item, path) for item in value]
-    if isinstance(value, str):
-        return _URL_PASSWORD.sub(r"\1…@", value)
-    return value
+    return _public_text(value) if isinstance(value, str) else value
 
 
-_URL_PASSWORD = re.compile(r"(://[^\s:@/]*:)\S*@")
+_PROGRAMS = (("study", "hooks"), ("system", "hooks"))
+_SET = re.compile(r"([\w-]+)=(\S+)")
+_LOGIN = re.compile(r"(?:(\w+)://|(?<!\S))([^\s:@/]*)(:\S*)?@")
+_LOGIN_SCHEMES = ("mysql", "mariadb", "ssh")
+
+
+def _public_text(text: str) -> str:
+    """A text without passwords of addresses, and without what it sets that is called a secret."""
+
+    def login(match: re.Match[str]) -> str:
+        scheme, user, password = match.groups()
+        if scheme is None and password is None:
+            return match[0]
+        name = user if password or scheme in _LOGIN_SCHEMES else "…"
+        return f"{'' if scheme is None else scheme + '://'}{name}{':…' if password else ''}@"
+
+    text = _LOGIN.sub(login, text)
+    return _SET.sub(lambda match: f"{match[1]}={LEFT_OUT}" if is_secret(match[1]) else match[0], text)
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")

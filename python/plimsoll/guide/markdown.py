@@ -158,7 +158,8 @@ def _section(section: Section, recorded: Mapping[str, str]) -> list[str]:
 def section_lines(section: Section, recorded: Mapping[str, str]) -> list[str]:
     """Blocks of Markdown for a section, without its title."""
     tables = (block for table in section.tables for block in _table(table, recorded))
-    sentences = _list(section.sentences) if section.sentences or not section.tables else ""
+    has_others = section.tables or section.notes or section.listings
+    sentences = _list(section.sentences) if section.sentences or not has_others else ""
     listings = (block for listing in section.listings for block in _listing(listing))
     return [sentences, *tables, *map(escape_markdown, section.notes), *listings]
 

@@ -217,6 +217,22 @@ def test_what_may_be_lost_is_dearer_than_money() -> None:
     assert names(made.model_copy(update={"workloads": reads})) == ["small", "large"], "nothing is written"
 
 
+def test_no_alternative_may_lose_what_a_system_keeps_that_is_as_good_for_a_part_of_the_loads() -> None:
+    """Of the best one nobody knows what it may lose, so it says nothing about the others."""
+    kinds = {
+        "small": DurabilityKind.DURABLE,
+        "middle": DurabilityKind.AT_POWER_LOSS,
+        "large": DurabilityKind.DURABLE,
+    }
+    made = with_durability(analysis(SMALL, MIDDLE, LARGE), **kinds)
+    unknown = tuple(
+        system.model_copy(update={"durability": None}) if system.name == "large" else system for system in made.systems
+    )
+    (of_workload,) = choices(made.model_copy(update={"systems": unknown}))
+    (choice,) = of_workload.choices
+    assert (choice.system, [each.system for each in choice.alternatives]) == ("large", ["small"])
+
+
 def test_a_larger_system_that_is_measured_stands_beside_a_smaller_one_that_is_indicated() -> None:
     once = curve("once", (4, 2500.0, 5.0), spread=None)
     also_once = curve("also once", (4, 2500.0, 5.0), spread=None)

@@ -146,6 +146,20 @@ def test_one_repetition_resolves_nothing(claim: dict[str, object]) -> None:
     assert one.found is not None
 
 
+def test_every_level_of_one_repetition_may_be_the_peak_so_none_is_shown_to_be() -> None:
+    once = [one for one in study({"a": 1.0}) if one.trial.repetition == 0]
+    (one,) = checked(once, peak_connections=[1, math.inf])
+    assert one.verdict is ClaimVerdict.NOT_RESOLVED
+
+
+def test_two_of_many_systems_that_the_study_does_not_compare_are_held_against_their_figures() -> None:
+    many = study({f"s{number}": 1.0 + number / 10 for number in range(8)})
+    (one,) = checked(many, system="s2", base="s1", ratio=[1.05, 1.15])
+    assert one.verdict is ClaimVerdict.SHOWS
+    assert one.found is not None
+    assert one.found.value == pytest.approx(1.2 / 1.1, rel=0.02)
+
+
 def test_one_short_repetition_shows_no_peak_elsewhere() -> None:
     """Two seconds have no interval at all: 542 against 500 tps is no contradiction."""
     recordings = [

@@ -136,6 +136,53 @@ def test_a_further_table_adds_its_claims_once(tmp_path: Path) -> None:
     ]
 
 
+def test_claims_of_a_table_are_held_against_its_own_systems_where_the_study_has_others_of_that_name(
+    tmp_path: Path,
+) -> None:
+    study = tmp_path / "study"
+    for storage, peak in (("ssd", 8), ("hdd", 4)):
+        table = tmp_path / f"{storage}.csv"
+        rows = [f"db,{storage},{connections},{200 - abs(connections - peak)}" for connections in (4, 8)]
+        table.write_text("\n".join(("system,storage,connections,throughput_tps", *rows, "")))
+        claim = CLAIM.format(says=storage, system="db").replace("[2, 2]", f"[{peak}, {peak}]")
+        table.with_suffix(".toml").write_text(claim)
+        assert plimsoll("import", "table", table, "--to", study, "--workload", "orders").returncode == 0
+    assert [(claim.system, claim.is_in_range) for claim in analyse_folder(study).claims] == [
+        ("db", True),
+        ("db, hdd", True),
+    ]
+
+
+def test_a_wrong_document_is_refused_before_recordings_are_added_and_late_statements_are_not_lost_in_silence(
+    tmp_path: Path,
+) -> None:
+    table, study = tmp_path / "t.csv", tmp_path / "study"
+    words = ("import", "table", table, "--to", study, "--workload", "orders")
+    table.write_text(TABLE)
+    table.with_suffix(".toml").write_text('[document]\ntitle = "A"\n')
+    assert plimsoll(*words).returncode == 0
+    (study / "document.toml").write_text("[document")
+    table.write_text(TABLE.replace("a,", "b,"))
+    table.with_suffix(".toml").write_text(CLAIM.format(says="x", system="b"))
+    assert plimsoll(*words).returncode == 2
+    (study / "document.toml").write_text("")
+    assert plimsoll(*words).returncode == 0
+    assert [claim.system for claim in analyse_folder(study).claims] == ["b"]
+    again = plimsoll(*words)
+    assert (again.returncode, "together with new recordings only" in again.stderr) == (0, True)
+
+
+def test_repetitions_of_a_source_may_leave_a_claim_open(tmp_path: Path) -> None:
+    rows = [f"a,{connections},{tps}" for connections in (1, 2) for tps in (100, 140, 90)]
+    (tmp_path / "t.csv").write_text("\n".join(("system,connections,throughput_tps", *rows, "")))
+    (tmp_path / "t.toml").write_text(CLAIM.format(says="It peaks.", system="a"))
+    study = tmp_path / "study"
+    assert plimsoll("import", "table", tmp_path / "t.csv", "--to", study, "--workload", "orders").returncode == 0
+    section = claims_section(analyse_folder(study))
+    assert section is not None
+    assert section.sentences[0].startswith("“It peaks”: the repetitions of the source leave it open")
+
+
 def test_a_claim_that_was_removed_stays_removed(tmp_path: Path) -> None:
     table, study = tmp_path / "a.csv", tmp_path / "study"
     table.write_text(TABLE)

@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.analyse.model import StudyFile, WorkloadSummary
 from plimsoll.analyse.study.workloads import WorkloadStatement, statements_of
-from plimsoll.guide.build import without_secrets
+from plimsoll.guide.build import study_file, without_secrets
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.setup import repeat_section, setup_section
@@ -47,13 +47,25 @@ check = ["./check.sh", "kanarivogel"]
 name = "a"
 target = "mysql://bench:kanarivogel@db1/sbtest"
 password_env = "BENCH_PASSWORD"
-exporters = ["http://u:kanarivogel@db1:9100/metrics"]
-parameters = { api_token = "kanarivogel", instance_class = "large" }
+exporters = ["http://u:kanarivogel@db1:9100/metrics", "https://kanarivogel@db1/metrics"]
+parameters = { api_token = "kanarivogel", instance_class = "large", dsn = "app:kanarivogel@tcp(db1)/x", hooks = 3 }
 hooks = { start = ["./vm.sh", "--password", "kanarivogel"], stop = { command = "./vm.sh kanarivogel", limit = "5min" } }
 
 [[system]]
 name = "b"
-server = { managed = "mariadb", options = { report_password = "kanarivogel", sync_binlog = 1 } }
+[system.server]
+managed = "mariadb"
+command = ["env", "MYSQL_PWD=kanarivogel", "mysqld"]
+[system.server.options]
+report_password = "kanarivogel"
+loose-wsrep_sst_auth = "u:kanarivogel"
+sync_binlog = 1
+innodb_ft_min_token_size = 2
+
+[[workload]]
+name = "hooks"
+file = "w.toml"
+rows = { hooks = 1000, password_resets = 5 }
 """
 
 
@@ -87,9 +99,45 @@ def test_no_secret_is_left_and_what_is_none_is() -> None:
         "./vm.sh",
         "./check.sh",
         "sync_binlog = 1",
-        "bench:…@db1/sbtest",
+        "mysql://bench:…@db1/sbtest",
+        "app:…@tcp(db1)/x",
+        "mysqld",
+        "innodb_ft_min_token_size = 2",
+        "hooks = 3",
+        "hooks = 1_000, password_resets = 5",
     ):
         assert kept in text, kept
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("repetitions = 4", "4"),
+        ('repetitions = "auto"\nrepetitions_limit = 9\nbudget = "1h"', "until decided, at most 9 repetitions"),
+        ('design = "duet"\nrounds = 7\nturn = "500ms"', "7 rounds, turns of 0.5 s"),
+    ],
+)
+def test_how_often_is_told_as_it_was_asked(keys: str, words: str, tmp_path: Path) -> None:
+    text = f"""
+[study]
+name = "s"
+levels = {{ connections = [1] }}
+warm_up = "1500ms"
+duration = "90.5s"
+{keys}
+[[workload]]
+name = "w"
+kind = "oltp_read_only"
+[[system]]
+name = "a"
+server = {{ managed = "mariadb" }}
+[[system]]
+name = "b"
+server = {{ managed = "mariadb" }}
+"""
+    (tmp_path / "study.toml").write_text(text)
+    options = study_file(tmp_path, parse_study(text)).options
+    assert (options["repetitions"], options["warm-up"], options["measured"]) == (words, "1.5 s", "90.5 s")
 
 
 def test_the_study_file_stands_in_the_guide_with_its_command() -> None:
@@ -100,7 +148,9 @@ def test_the_study_file_stands_in_the_guide_with_its_command() -> None:
     assert "plimsoll study run study.toml" in " ".join(section.notes)
     assert ["seed", "7"] in tables_of(setup_section(analysis).tables)["How trials ran"]
     assert "<script>alert" not in render_html(analysis)
-    assert "````\n[study]" in render_markdown(analysis)
+    markdown = render_markdown(analysis)
+    assert "````\n[study]" in markdown
+    assert "None." not in markdown.split("## To repeat this study")[1].split("\n## ")[0]
 
 
 def test_an_import_has_nothing_to_run_again() -> None:
