@@ -14,7 +14,7 @@ help:
 	@echo "make docs      generated parts of the documentation: command reference, protocol schema"
 	@echo "make pictures  pictures of guides in the documentation; needs Chromium"
 	@echo "make tutorial  the output in tutorials, from running their commands on a throwaway MariaDB server"
-	@echo "make evidence  the simulated error rates in docs/evidence.md, in about ten minutes of two processors"
+	@echo "make evidence  the simulated error rates in docs/evidence.md, a quarter of an hour of a processor"
 	@echo "make site      the documentation as a website in build/site; needs no network to read"
 	@echo "make wheel     a wheel in build/dist that installs without a compiler; tools/try-wheel tries it"
 

@@ -1,6 +1,6 @@
 """Writes the simulated error rates of docs/evidence.md (`make evidence`), by the simulations of tests/truth.
 
-    .venv/bin/python tools/write_evidence.py                  all tables, in a few minutes
+    .venv/bin/python tools/write_evidence.py                  all tables, a quarter of an hour of a processor
     .venv/bin/python tools/write_evidence.py lag stalls       these
 
 Everything is seeded, so that a table changes only with the code. Deliberately not here: the simulations themselves.
