@@ -15,6 +15,8 @@ from plimsoll.guide.marks import (
     Style,
     axis_y,
     chart_of,
+    clip_signs,
+    clipped,
     finish,
     ratio_axis,
     ratio_domain,
@@ -150,16 +152,21 @@ def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, style: S
     numbers = [duet_round.repetition + 1 for duet_round in duet.rounds]
     scale = alt.Scale(domain=[min(numbers) - 0.5, max(numbers) + 0.5], nice=False)
     x = alt.X("place:Q", scale=scale, axis=alt.Axis(title="Round", values=numbers, format="d", ticks=False, grid=False))
-    domain = ratio_domain([{**row, "low": None, "high": None} for row in (*pairs, *means)], 1 + difference.equal_within)
+    no_interval: Row = {"low": None, "high": None}
+    drawn = [{**row, **no_interval} for row in (*pairs, *means)]
+    domain = ratio_domain(drawn, 1 + difference.equal_within, kept=[row["ratio"] for row in means])
     y_scale = alt.Scale(type="log", domain=list(domain), nice=False, clamp=True)
     title = "Difference of throughput in each pair of turns"
     y = axis_y("ratio:Q", title, y_scale, **ratio_axis(domain, is_wide=False))
     tooltip = [alt.Tooltip("round:Q", title="round"), alt.Tooltip("shown:N", title="difference"), recordings_line()]
-    points = chart_of(pairs).mark_point(filled=True, size=16, opacity=0.55, color=style.palette.quiet)
+    within = [row for row in pairs if domain[0] <= row["ratio"] <= domain[1]]
+    points = chart_of(within).mark_point(filled=True, size=16, opacity=0.55, color=style.palette.quiet)
     bars = chart_of(means).mark_rule(strokeWidth=3, color=style.palette.ink)
     equal = chart_of([{"ratio": 1.0}]).mark_rule(strokeDash=[3, 3], color=style.palette.quiet).encode(y=y)
-    shown = {"y": y, "tooltip": tooltip, "href": href()}
-    layers = (points.encode(x=x, **shown), bars.encode(x=x, x2=alt.X2("to:Q"), **shown))
+    told = {"tooltip": tooltip, "href": href()}
+    beyond = [clipped({**row, **no_interval}, domain) for row in pairs]
+    arrows = clip_signs(beyond, domain, x, alt.ColorValue(style.palette.quiet), **told)
+    layers = (points.encode(x=x, y=y, **told), bars.encode(x=x, x2=alt.X2("to:Q"), y=y, **told), *arrows)
     return finish(alt.layer(equal, *layers), style)
 
 

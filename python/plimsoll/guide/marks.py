@@ -393,18 +393,26 @@ _FEW_RATIO_TICKS = (0.01, 0.1, 0.33, 0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 1
 _TICKS_RATIO_MAX = 2.5
 """Where an axis goes further, ticks near 1 have no room."""
 
+_LEAST_TICKS = 3
+"""An axis with fewer has no scale that can be read: `equal` may be its only tick."""
 
-def ratio_domain(rows: Sequence[Row], least: float) -> tuple[float, float]:
+_TICK_PERCENT = (10, 5, 2, 1)
+"""Between two ticks of an axis that has too few others."""
+
+
+def ratio_domain(rows: Sequence[Row], least: float, *, kept: Sequence[float] = ()) -> tuple[float, float]:
     """The ends of a logarithmic axis of ratios: of all of them, but of none that would press the others together.
 
     Args:
         rows: Each with `ratio`, and with `low` and `high`, which are None without an interval.
         least: The axis is at least 1 / `least` to `least`.
+        kept: Those of the ratios that are never clipped.
     """
     edges = [[edge for edge in (row["low"], row["ratio"], row["high"]) if edge is not None] for row in rows]
     reach = sorted(max(*of, 1 / min(of)) for of in edges)
     clipped_count = max(len(reach) // CLIPPED_OF, 1)
-    limit = max(RATIO_MAX, reach[max(len(reach) - 1 - clipped_count, 0)] * 1.1)
+    common = (reach[max(len(reach) - 1 - clipped_count, 0)], *(max(ratio, 1 / ratio) for ratio in kept))
+    limit = max(RATIO_MAX, max(common) * 1.1)
     low, high = min(edge for of in edges for edge in of), max(edge for of in edges for edge in of)
     return max(min(low, 1 / least) * 0.97, 1 / limit), min(max(high, least) * 1.03, limit)
 
@@ -421,25 +429,49 @@ def clipped(row: Row, domain: tuple[float, float]) -> Row:
     }
 
 
-def clip_signs(rows: Sequence[Row], domain: tuple[float, float], y: alt.Y, colour: Any) -> list[alt.Chart]:
-    """An arrow at an end of the axis for each row that goes on beyond it; nothing where none does."""
-    below, above = ([row for row in rows if row[name]] for name in ("is_beyond_low", "is_beyond_high"))
+def clip_signs(
+    rows: Sequence[Row], domain: tuple[float, float], across: alt.X | alt.Y, colour: Any, **more: Any
+) -> list[alt.Chart]:
+    """An arrow at an end of the axis for each row that goes on beyond it; nothing where none does.
+
+    Args:
+        rows: As `clipped` gives them.
+        domain: The ends of the axis.
+        across: The other axis: of rows below each other, or the lower one where ratios are upright.
+        colour: Of the arrows.
+        more: What else they have, such as a tooltip.
+    """
+    is_upright = isinstance(across, alt.X)
+    looks: tuple[Row, Row] = ({"text": "◀", "align": "left"}, {"text": "▶", "align": "right"})
+    if is_upright:
+        looks = ({"text": "▼", "baseline": "bottom"}, {"text": "▲", "baseline": "top"})
     signs = []
-    if below:
-        left = chart_of([{**row, "edge": domain[0]} for row in below]).mark_text(text="◀", align="left", fontSize=11)
-        signs.append(left.encode(x=alt.X("edge:Q"), y=y, color=colour))
-    if above:
-        right = chart_of([{**row, "edge": domain[1]} for row in above]).mark_text(text="▶", align="right", fontSize=11)
-        signs.append(right.encode(x=alt.X("edge:Q"), y=y, color=colour))
+    for name, edge, look in zip(("is_beyond_low", "is_beyond_high"), domain, looks, strict=True):
+        if beyond := [{**row, "edge": edge} for row in rows if row[name]]:
+            places = {"x": across, "y": alt.Y("edge:Q")} if is_upright else {"x": alt.X("edge:Q"), "y": across}
+            signs.append(chart_of(beyond).mark_text(fontSize=11, **look).encode(**places, color=colour, **more))
     return signs
 
 
 def ratio_axis(domain: tuple[float, float], *, is_wide: bool) -> dict[str, Any]:
     """What the axis of a ratio has: its changes in percent."""
-    ticks = _RATIO_TICKS if is_wide and max(domain[1], 1 / domain[0]) <= _TICKS_RATIO_MAX else _FEW_RATIO_TICKS
     percent = "datum.value == 1 ? 'equal' : format(100 * (datum.value - 1), '+,.0f') + ' %'"
+    values = _ratio_ticks(domain, is_wide=is_wide)
+    # with fewer than there are, every second one is left out, whether or not there is room
+    return {"values": values, "tickCount": len(values), "labelExpr": percent, "labelOverlap": "greedy"}
+
+
+def _ratio_ticks(domain: tuple[float, float], *, is_wide: bool) -> list[float]:
+    """The usual ticks within an axis; where it is too short for them, the widest even steps that give enough."""
+    ticks = _RATIO_TICKS if is_wide and max(domain[1], 1 / domain[0]) <= _TICKS_RATIO_MAX else _FEW_RATIO_TICKS
     values = [tick for tick in ticks if domain[0] <= tick <= domain[1]]
-    return {"values": values, "labelExpr": percent, "labelOverlap": "greedy"}
+    for percent in _TICK_PERCENT:
+        if len(values) >= _LEAST_TICKS:
+            break
+        steps = range(math.floor(100 * (domain[0] - 1) / percent), math.ceil(100 * (domain[1] - 1) / percent) + 1)
+        even = ((100 + step * percent) / 100 for step in steps)
+        values = [tick for tick in even if domain[0] <= tick <= domain[1]]
+    return values
 
 
 def finish(chart: Chart, style: Style) -> Chart:

@@ -28,6 +28,7 @@ from plimsoll.guide.marks import (
     Style,
     labels_fit,
     name_lines,
+    ratio_axis,
     short_names,
     spread,
 )
@@ -277,3 +278,22 @@ def test_lower_bounds_have_a_sign_beside_their_point_and_in_their_tooltip() -> N
         assert sum(row["is_lower_bound"] for row in rows) == signs
         assert sum("p99 ≥ " in row["shown_response"] for row in rows) == signs
         assert render_svg(chart).count("≥") >= signs
+
+
+@pytest.mark.parametrize(
+    ("domain", "is_wide", "ticks"),
+    [
+        ((0.924, 1.082), False, [0.95, 1.0, 1.05]),
+        ((0.96, 1.03), False, [0.96, 0.98, 1.0, 1.02]),
+        ((0.985, 1.012), False, [0.99, 1.0, 1.01]),
+        ((0.92, 1.3), False, [1.0, 1.1, 1.2, 1.3]),
+        ((0.72, 1.1), False, [0.8, 0.9, 1.0, 1.1]),
+        ((0.93, 1.08), True, [0.95, 1.0, 1.05]),
+        ((0.89, 1.12), True, [0.9, 1.0, 1.1]),
+        ((0.79, 1.3), False, [0.8, 1.0, 1.25]),
+    ],
+)
+def test_an_axis_of_ratios_has_numbers_however_short_it_is(
+    domain: tuple[float, float], is_wide: bool, ticks: list[float]
+) -> None:
+    assert ratio_axis(domain, is_wide=is_wide)["values"] == ticks

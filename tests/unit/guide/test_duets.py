@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from plimsoll.analyse.analysis import analyse
@@ -13,10 +15,11 @@ from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.answer import limit_sentence
 from plimsoll.guide.comparisons import level_differences, peak_differences
 from plimsoll.guide.duets import CANNOT_SEE, duet_charts, duet_table
+from plimsoll.guide.figures import chart_spec, render_svg
 from plimsoll.guide.headline import first_screen
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
-from plimsoll.guide.marks import Style
+from plimsoll.guide.marks import PAPER, Chart, Style
 from plimsoll.guide.words import difference_verdict
 from plimsoll.record.level import Level
 from support.made import measured
@@ -104,6 +107,58 @@ def test_all_pairs_are_in_the_chart_and_the_chart_is_in_the_page(analysis: Analy
     assert "Pairs of turns: b against a" in page
     assert "purge debt" in page
     assert "Systems that took turns" in render_markdown(analysis)
+
+
+def drawn(analysis: Analysis, *rounds: tuple[float, ...]) -> Chart:
+    """The chart of rounds with these ratios of pairs; the mean of a round is that in its middle."""
+    of_rounds = tuple(
+        DuetRound(repetition=number, ratio=sorted(pairs)[len(pairs) // 2], pair_ratios=pairs)
+        for number, pairs in enumerate(rounds)
+    )
+    (compared,) = analysis.differences
+    assert compared.duet is not None
+    duet = compared.duet.model_copy(update={"rounds": of_rounds})
+    made = analysis.model_copy(update={"differences": (compared.model_copy(update={"duet": duet}),)})
+    ((_, chart),) = duet_charts(made, Style(width_px=600, height_px=240, palette=PAPER))
+    return chart
+
+
+def arrows(spec: dict[str, Any]) -> dict[str, list[float]]:
+    """By sign, the ratios beyond that end of the axis."""
+    signs = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text"]
+    return {sign["mark"]["text"]: [row["ratio"] for row in sign["data"]["values"]] for sign in signs}
+
+
+def test_pairs_that_differ_by_a_few_percent_have_a_scale_with_numbers(analysis: Analysis) -> None:
+    spec = chart_spec(drawn(analysis, (0.97, 1.0, 1.04), (0.98, 1.01, 1.03)))
+    assert spec["layer"][0]["encoding"]["y"]["axis"]["values"] == [0.95, 1.0, 1.05]
+    assert arrows(spec) == {}
+
+
+def test_pairs_beyond_the_axis_are_arrows_with_their_figure_and_no_points(analysis: Analysis) -> None:
+    chart = drawn(analysis, (0.97, 0.99, 1.0, 1.04, 12.0), (0.98, 1.0, 1.01, 1.02, 1.03), (0.05, 1.0, 1.0, 1.01, 1.02))
+    spec = chart_spec(chart)
+    assert arrows(spec) == {"▼": [0.05], "▲": [12.0]}
+    low, high = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert all(low <= row["ratio"] <= high for row in spec["layer"][1]["data"]["values"])
+    (up,) = (layer for layer in spec["layer"] if layer["mark"].get("text") == "▲")
+    assert (up["data"]["values"][0]["edge"], up["data"]["values"][0]["shown"]) == (high, "+1100.0 %")
+    assert "shown" in [line["field"] for line in up["encoding"]["tooltip"]]
+    assert all(f">{label}<" in render_svg(chart) for label in ("equal", "+25 %", "+100 %")), "each tick has its label"
+
+
+@pytest.mark.parametrize("far", [3.6, 1 / 3.6])
+def test_the_mean_of_every_round_is_within_the_axis(far: float, analysis: Analysis) -> None:
+    near = (0.97, 0.99, 1.0, 1.02, 1.04)
+    spec = chart_spec(drawn(analysis, *[near] * 6, (far, far * 0.98, far, far * 1.02, far)))
+    low, high = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert all(low < row["ratio"] < high for row in spec["layer"][2]["data"]["values"])
+    assert arrows(spec) == {}, "the pairs about it have room too"
+
+
+def test_the_page_says_what_arrows_at_pairs_mark(analysis: Analysis) -> None:
+    about = render_html(analysis).split("Each point is a pair of neighbouring turns")[1]
+    assert "An arrow marks what goes on beyond the axis." in about.split("<svg")[0]
 
 
 def test_without_turns_there_is_nothing_of_them(analysis: Analysis) -> None:

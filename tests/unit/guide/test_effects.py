@@ -8,12 +8,14 @@ from collections.abc import Iterator
 import pytest
 
 from plimsoll.analyse.model import Analysis
+from plimsoll.analyse.study.cell_model import Bounds, Estimate
 from plimsoll.analyse.study.curve_model import Effects
 from plimsoll.analyse.study.effects import effect_answer
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.answer import render_json
 from plimsoll.guide.content import describe
-from plimsoll.guide.effects import ADDITIVE_NOTE, effect_sentences, effects_section
+from plimsoll.guide.effects import ADDITIVE_NOTE, effect_sentences, effects_chart, effects_section
+from plimsoll.guide.figures import chart_spec
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.marks import Style
@@ -170,6 +172,16 @@ def test_the_chart_has_a_point_for_each_effect(analysis: Analysis) -> None:
     drawn = json.dumps(chart.draw(Style(width_px=400, height_px=220)).to_dict())
     assert "threads 64 instead of 0" in drawn
     assert "scheduling fifo:10 instead of other" in drawn
+
+
+def test_effects_of_a_few_percent_have_a_scale_with_numbers(analysis: Analysis) -> None:
+    bounds = Bounds(low=0.98, high=1.04, method="made")
+    small = [
+        effect.model_copy(update={"ratio": Estimate(value=1.01, bounds=bounds, trial_count=3), "equal_within": 0.05})
+        for effect in analysis.effects.factors
+    ]
+    spec = chart_spec(effects_chart(small, Style(width_px=400, height_px=220)))
+    assert spec["layer"][0]["encoding"]["x"]["axis"]["values"] == [0.95, 1.0, 1.05]
 
 
 def test_systems_that_were_written_out_have_no_such_section() -> None:
