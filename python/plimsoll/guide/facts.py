@@ -15,6 +15,7 @@ from plimsoll.analyse.model import Analysis, SystemSummary, VariableDifference, 
 from plimsoll.analyse.study.factors import NOT_SET, encryption_words, factors_of, is_unset
 from plimsoll.guide.sections import Section
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.guide.words import LEFT_OUT, is_secret
 from plimsoll.prose.phrases import factor_name, factor_value
 from plimsoll.record.environment import (
     ClientFacts,
@@ -78,7 +79,10 @@ def instance_parts(system: SystemSummary, definitions: Sequence[Fact]) -> Iterat
         if instance.variables or tables:
             yield InstancePart(
                 title=f"{system.name}, {instance.name}{other}",
-                variables=tuple(sorted(instance.variables.items() - like.variables.items())),
+                variables=tuple(
+                    (name, shown(name, value))
+                    for name, value in sorted(instance.variables.items() - like.variables.items())
+                ),
                 tables=tables,
             )
         first = first or instance
@@ -100,13 +104,25 @@ def _facts(system: SystemSummary) -> tuple[Fact, ...]:
 
 def _stated(environment: Environment, factors: Mapping[str, str]) -> Iterator[Fact]:
     """What the authors of an import state, without what tells systems apart anyway."""
-    yield from ((f"{name}{STATED}", text) for name, text in environment.reported.items() if factors.get(name) != text)
-    options = [f"{name} = {value}" for name, value in environment.reported_options.items()]
+    for name, text in environment.reported.items():
+        if factors.get(name) != text:
+            yield f"{name}{STATED}", shown(name, text)
+    options = [f"{name} = {shown(name, value)}" for name, value in environment.reported_options.items()]
     yield from _present((f"Server options{STATED}", ", ".join(options)), (f"Notes{STATED}", environment.reported_notes))
 
 
 STATED = " (stated)"
 """Behind the name of a fact that the authors of an import state and nobody measured here."""
+
+
+def shown(name: str, value: str) -> str:
+    """The value of an option or parameter; not that of one that is called a secret."""
+    return LEFT_OUT if value and is_secret(name) else value
+
+
+def shown_factor(name: str, value: str) -> str:
+    """The value of a factor as people read it; not that of one that is called a secret."""
+    return shown(name, factor_value(name, value))
 
 
 def _durability(system: SystemSummary) -> str | None:
@@ -328,7 +344,7 @@ def _known(values: _Values) -> set[str]:
 
 
 def _entry(name: str, value: str | None) -> Entry:
-    return Entry(NOT_KNOWN if value is None else factor_value(name, value))
+    return Entry(NOT_KNOWN if value is None else shown_factor(name, value))
 
 
 def _factor_notes(factors: dict[str, _Values]) -> list[str]:
@@ -336,7 +352,7 @@ def _factor_notes(factors: dict[str, _Values]) -> list[str]:
     shared, partial = [], []
     for name, values in factors.items():
         whose = [system for system, value in values.items() if value is not None]
-        text = f"{factor_name(name)} {factor_value(name, next(v for v in values.values() if v is not None))}"
+        text = f"{factor_name(name)} {shown_factor(name, next(v for v in values.values() if v is not None))}"
         if len(whose) == len(values):
             shared.append(text)
         else:
@@ -365,7 +381,9 @@ def variable_table(analysis: Analysis, caption: str, *, expected: bool) -> Table
 
 def _variable_entries(variable: VariableDifference, names: list[str]) -> list[Entry]:
     values = [variable.values.get(name) for name in names]
-    return [Entry("does not have it" if value is None else value or "(empty)") for value in values]
+    return [
+        Entry("does not have it" if value is None else shown(variable.variable, value) or "(empty)") for value in values
+    ]
 
 
 def _heading(text: str) -> Column:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from plimsoll.analyse.model import Analysis
-from plimsoll.guide.facts import shared_definitions, shared_facts
+from plimsoll.guide.facts import shared_definitions, shared_facts, system_facts
 from plimsoll.guide.sections import Listing, Section
 from plimsoll.guide.system_pages import option_table, shared_options
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
@@ -33,6 +33,7 @@ def setup_section(analysis: Analysis) -> Section:
     """What was measured on and how; of single systems their pages tell more."""
     definitions = "\n\n".join(text for _, text in shared_definitions(analysis.systems))
     facts, are_several = shared_facts(analysis.systems), len(analysis.systems) > 1
+    any_known = any(system_facts(system, ()) for system in analysis.systems)
     tables = (
         _pairs("What all systems share" if are_several else "What the system ran on", facts),
         _pairs("How trials ran", _options(analysis)),
@@ -46,7 +47,7 @@ def setup_section(analysis: Analysis) -> Section:
         title="Test environment",
         is_background=True,
         sentences=(),
-        notes=() if facts or analysis.study_file else (_NOTHING_KNOWN,),
+        notes=() if any_known or analysis.study_file else (_NOTHING_KNOWN,),
         tables=tuple(table for table in tables if table is not None),
         listings=(Listing(title="Table definitions", text=definitions, is_printed=False),) if definitions else (),
     )

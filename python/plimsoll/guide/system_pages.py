@@ -8,16 +8,28 @@ and facts of machines (`facts`).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
-from plimsoll.analyse.explain.variables import is_own, stated_options
+from plimsoll.analyse.explain.variables import is_own, spelled, stated_options
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
-from plimsoll.analyse.study.factors import factors_of
+from plimsoll.analyse.study.factors import NOT_SET, factors_of
+from plimsoll.analyse.trial.instances import REPLICA
 from plimsoll.guide.charts import Charted
 from plimsoll.guide.drawing import alt
-from plimsoll.guide.facts import Fact, InstancePart, instance_parts, shared_definitions, shared_facts, system_facts
+from plimsoll.guide.facts import (
+    Fact,
+    InstancePart,
+    instance_parts,
+    shared_definitions,
+    shared_facts,
+    shown,
+    shown_factor,
+    system_facts,
+)
 from plimsoll.guide.level_tables import curves_of, instance_tables, notpm_tables, system_tables, type_tables
 from plimsoll.guide.marks import (
     PAGE,
@@ -36,8 +48,8 @@ from plimsoll.guide.marks import (
 )
 from plimsoll.guide.sections import SectionChart
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
-from plimsoll.guide.words import clean, grouped
-from plimsoll.prose.phrases import factor_name, factor_value
+from plimsoll.guide.words import clean, grouped, is_secret
+from plimsoll.prose.phrases import factor_name
 from plimsoll.record.environment import HostFacts, InstanceFacts
 from plimsoll.record.level import LevelKind
 from plimsoll.units import format_bytes, parse_whole
@@ -98,9 +110,82 @@ class SystemPage:
 
 def system_pages(analysis: Analysis) -> tuple[SystemPage, ...]:
     """Every system, in its order."""
+    return tuple(_page(analysis, name or analysis.study, systems) for name, systems in _groups(analysis))
+
+
+_Group = tuple[str, list[SystemSummary]]
+"""What a page is called, and its systems."""
+
+
+def _groups(analysis: Analysis) -> list[_Group]:
+    """Systems whose names differ by the factor's value alone, then those whose other factors are the same."""
     factor = analysis.document.group_by
-    groups = grouped(analysis.systems, lambda system: _page_name(system, factor))
-    return tuple(_page(analysis, name or analysis.study, systems) for name, systems in groups)
+    by_name = grouped(analysis.systems, lambda system: _page_name(system, factor))
+    by_others = [alike for _, alike in grouped(by_name, lambda group: _others(*group, factor))]
+    merged = [_merged(analysis, alike) for alike in by_others]
+    names = Counter(name for groups in merged for name, _ in groups)
+    kept = (alike if names[groups[0][0]] > 1 else groups for alike, groups in zip(by_others, merged, strict=True))
+    order = [system.name for system in analysis.systems]
+    return sorted((group for groups in kept for group in groups), key=lambda group: order.index(group[1][0].name))
+
+
+_PLACES = frozenset({"target", "host", "replicas", "data_dir", "replica_data_dir", "encryption"})
+"""Factors that say where a system is and how it was reached: no two need agree in them to share a page."""
+
+
+def _others(name: str, systems: Sequence[SystemSummary], factor: str) -> frozenset[tuple[str, str]] | str:
+    """All factors but that one; the name where a system does not have it, or they do not agree in the others."""
+    if any(factors_of(system).value_by_name(factor) is None for system in systems):
+        return name
+    others = {frozenset(_other_factors(system, factor).items()) for system in systems}
+    return others.pop() if len(others) == 1 else name
+
+
+def _other_factors(system: SystemSummary, factor: str) -> dict[str, str]:
+    factors = system.factor_values or factors_of(system).stated
+    return {name: value for name, value in factors.items() if name != factor and name not in _PLACES}
+
+
+def _merged(analysis: Analysis, groups: list[_Group]) -> list[_Group]:
+    """One group of them; as they are where the factor does not tell their systems apart, or nothing names all."""
+    factor = analysis.document.group_by
+    systems = [system for _, members in groups for system in members]
+    values = {factors_of(system).value_by_name(factor) for system in systems}
+    if len(groups) == 1 or len(values) < len(systems):
+        return groups
+    name = _common_words([system.name for system in systems]) or _words_of_others(analysis, systems[0], factor)
+    return [(name, systems)] if name else groups
+
+
+_JOINING = frozenset({"a", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to", "using", "with"})
+
+
+def _common_words(names: Sequence[str]) -> str:
+    """What names begin and end with alike.
+
+    >>> _common_words(["db on NVMe", "db on SAS"]), _common_words(["NVMe, large db", "SAS, large db"])
+    ('db', 'large db')
+    """
+    split = [name.split() for name in names]
+    first = _common_start(split)
+    last = _common_start([words[: len(first) - 1 : -1] if first else words[::-1] for words in split])[::-1]
+    while first and first[-1] in _JOINING:
+        first.pop()
+    while last and last[0] in _JOINING:
+        last.pop(0)
+    return " ".join([*first, *last]).strip(" ,;:/-")
+
+
+def _common_start(lists: Sequence[Sequence[str]]) -> list[str]:
+    return [words[0] for words in takewhile(lambda words: len(set(words)) == 1, zip(*lists, strict=False))]
+
+
+def _words_of_others(analysis: Analysis, system: SystemSummary, factor: str) -> str:
+    """The other factors that tell it from some system of the study."""
+    of_each = [_other_factors(other, factor) for other in analysis.systems]
+    own = _other_factors(system, factor)
+    telling = [name for name in own if any(other.get(name) != own[name] for other in of_each)]
+    return ", ".join(f"{factor_name(name)} {shown_factor(name, own[name])}" for name in telling)
 
 
 def _page(analysis: Analysis, name: str, systems: Sequence[SystemSummary]) -> SystemPage:
@@ -143,7 +228,8 @@ def _labels(systems: Sequence[SystemSummary], factor: str) -> tuple[str, ...]:
     """What each system of a page is called there: the beginning of its value, where that tells them apart."""
     if len(systems) == 1:
         return ("",)
-    values = [factors_of(system).value_by_name(factor) or system.name for system in systems]
+    known = [None if is_secret(factor) else factors_of(system).value_by_name(factor) for system in systems]
+    values = [value or system.name for value, system in zip(known, systems, strict=True)]
     brief = [re.split(r", | \(", value, maxsplit=1)[0] for value in values]
     chosen = brief if len(set(brief)) == len(systems) else values
     return tuple(chosen) if len(set(chosen)) == len(systems) else tuple(system.name for system in systems)
@@ -154,7 +240,7 @@ def _own_facts(analysis: Analysis, system: SystemSummary, shared: Sequence[Fact]
     environment = system.environment
     elsewhere = {*system_options(system), *(environment.reported if environment.host != HostFacts() else ())}
     factors = [
-        (factor_name(name), factor_value(name, value))
+        (factor_name(name), shown_factor(name, value))
         for name, value in system.factors.items()
         if name not in elsewhere and any(other.factors.get(name) != value for other in analysis.systems)
     ]
@@ -253,8 +339,20 @@ def _lines(analysis: Analysis, systems: Sequence[SystemSummary], labels: Sequenc
                 yield Line(name, colours[names.index(system.name)], " ".join(map(str, dash)), shape)
 
 
-Option = tuple[str, str]
-"""The value in effect, and the server's own default; empty where that is not known."""
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What an option of a system is set to, as the server says it.
+
+    Attributes:
+        value: In effect on its first source; None where it is set on others only.
+        default: The server's own; empty where that is not known.
+        elsewhere: Whose value is another, and that value; None where it is not set there.
+    """
+
+    value: str | None
+    default: str = ""
+    elsewhere: tuple[tuple[str, str | None], ...] = ()
+
 
 _OF_THE_PLACE = ("mysqlx", "user")
 """Options that Plimsoll gives its own servers, besides paths and ports: where they run, not how."""
@@ -324,27 +422,82 @@ MEANINGS: Mapping[str, str] = {
 
 
 def system_options(system: SystemSummary) -> dict[str, Option]:
-    """What a system's first server was set to: by its option file, else as it says itself. Paths and ports are not."""
-    for instance in system.environment.instances:
-        variables = {name.lower(): value for name, value in instance.variables.items()}
-        stated = dict(stated_options(instance)) or {
-            name: variables[name] for name in instance.variables_set or () if name in variables
-        }
-        return {
-            name: (_size(name, variables.get(name, value)), _size(name, _default(instance, name)))
-            for name, value in sorted(stated.items())
-            if name not in _OF_THE_PLACE and "password" not in name and not is_own(name, {instance.name: value})
-        }
-    return {}
+    """What a system's servers were set to: by their option files, else as they say themselves.
+
+    The first source speaks for all servers, but where others have another value. Paths and ports are no options.
+    """
+    instances = sorted(system.environment.instances, key=lambda instance: instance.role == REPLICA)
+    servers = [_Server(instance, _set_options(instance), _variables(instance)) for instance in instances]
+    first = next((server for server in servers if server.stated), None)
+    if first is None:
+        return {}
+    names = sorted({name for server in servers for name in server.stated})
+    return {
+        name: Option(
+            first.value(name), first.instance.variable_defaults.get(name, ""), _elsewhere(name, first, servers)
+        )
+        for name in names
+        if name not in _OF_THE_PLACE and not any(_is_own(name, server) for server in servers)
+    }
 
 
-def _default(instance: InstanceFacts, name: str) -> str:
-    return instance.variable_defaults.get(name, "")
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """A server, what it was set to, and all that is in effect."""
+
+    instance: InstanceFacts
+    stated: Mapping[str, str]
+    variables: Mapping[str, str]
+
+    def value(self, name: str) -> str | None:
+        """What is in effect, else what was set."""
+        return self.variables.get(name, self.stated.get(name))
+
+
+def _variables(instance: InstanceFacts) -> dict[str, str]:
+    return {name.lower(): value for name, value in instance.variables.items()}
+
+
+def _set_options(instance: InstanceFacts) -> Mapping[str, str]:
+    variables = _variables(instance)
+    chosen = {name: variables[name] for name in instance.variables_set or () if name in variables}
+    return dict(stated_options(instance)) or chosen
+
+
+def _is_own(name: str, server: _Server) -> bool:
+    value = server.stated.get(name)
+    return value is not None and is_own(name, {server.instance.name: value})
+
+
+def _elsewhere(name: str, first: _Server, servers: Iterable[_Server]) -> tuple[tuple[str, str | None], ...]:
+    """Each other value once; of servers of which nothing is known nothing is said."""
+    others = {}
+    for server in servers:
+        value = server.value(name)
+        if (server.stated or server.variables) and spelled(value) != spelled(first.value(name)):
+            who = "replicas" if server.instance.role == REPLICA else "other sources"
+            others[who, spelled(value)] = value
+    return tuple((who, value) for (who, _), value in others.items())
 
 
 def _size(name: str, value: str) -> str:
     size_bytes = parse_whole(value) if name in _SIZES else None
-    return value if size_bytes is None else format_bytes(size_bytes)
+    return value if size_bytes is None else _exact_bytes(size_bytes)
+
+
+def _exact_bytes(size_bytes: int) -> str:
+    """A size as everywhere else where that is a whole number of its unit, else in the largest unit of which it is.
+
+    >>> _exact_bytes(1024 * 2**20), _exact_bytes(1028 * 2**20), _exact_bytes(0)
+    ('1.00 GiB', '1,028 MiB', '0 B')
+    """
+    count, unit = size_bytes, 0
+    while count and count % 1024 == 0 and unit < len(_UNITS) - 1:
+        count, unit = count // 1024, unit + 1
+    return format_bytes(size_bytes) if count < 1024 else f"{count:,} {_UNITS[unit]}"
+
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def shared_options(systems: Iterable[SystemSummary]) -> dict[str, Option]:
@@ -364,12 +517,32 @@ def option_table(caption: str, options: Sequence[Mapping[str, Option]], labels: 
     names = sorted({name for each in options for name in each})
     if not names:
         return None
-    defaults = {name: next((each[name][1] for each in options if name in each), "") for name in names}
+    defaults = {name: _default_words(name, options, labels) for name in names}
     columns = [_words("option"), *(_words(label or "value") for label in labels)]
     columns += [_words("server's default")] if any(defaults.values()) else []
     rows = []
     for name in names:
-        row = [Entry(name), *(Entry(each[name][0] or "(empty)") if name in each else Entry("") for each in options)]
+        row = [Entry(name), *(Entry(_option_words(name, each[name]) if name in each else "") for each in options)]
         row += [Entry(defaults[name])] if any(defaults.values()) else []
         rows.append((*row, Entry(MEANINGS.get(name, ""))))
     return Table(caption=caption, columns=(*columns, _words("what it does")), rows=tuple(rows))
+
+
+def _option_words(name: str, option: Option) -> str:
+    others = (f"on {who}: {_value_words(name, value)}" for who, value in option.elsewhere)
+    return "; ".join([_value_words(name, option.value), *others])
+
+
+def _value_words(name: str, value: str | None) -> str:
+    if value is None:
+        return NOT_SET
+    return shown(name, _size(name, value)) or "(empty)"
+
+
+def _default_words(name: str, options: Sequence[Mapping[str, Option]], labels: Sequence[str]) -> str:
+    """The server's own default, of each system where systems have different ones."""
+    known = [(label, each[name].default) for label, each in zip(labels, options, strict=True) if name in each]
+    known = [(label, shown(name, _size(name, default))) for label, default in known if default]
+    if len({default for _, default in known}) < 2:
+        return known[0][1] if known else ""
+    return "; ".join(f"{label}: {default}" for label, default in known)

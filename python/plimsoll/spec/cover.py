@@ -45,7 +45,8 @@ class CoverSpec(Written):
         confidential: A mark on every sheet, such as `"Internal use only"`.
         logo: A picture beside the file that says so, such as `"logo.svg"`: PNG, JPEG or SVG, at most 200 kB.
         group_by: Systems that differ only in this factor, such as "storage", share a page of the guide, with a column
-            for each value. Default: a page for each system.
+            for each value. It is named by what the systems' names have in common, else by their other factors; where
+            neither says anything, each system keeps its page. Default: a page for each system.
     """
 
     title: Line = ""

@@ -162,6 +162,15 @@ def test_an_import_has_nothing_to_run_again() -> None:
     ]
 
 
+def test_that_nothing_is_known_is_said_only_where_no_system_states_anything() -> None:
+    analysis = imported_analysis()
+    assert "say nothing about the machines" in " ".join(setup_section(analysis).notes)
+    first, *others = analysis.systems
+    stated = first.model_copy(update={"environment": Environment(reported={"chassis": "c7000"})})
+    known = analysis.model_copy(update={"systems": (stated, *others)})
+    assert setup_section(known).notes == ()
+
+
 def test_statements_have_a_row_each_and_a_column_for_each_workload() -> None:
     select = WorkloadStatement(name="point_selects", sql="SELECT c", times="10")
     update = WorkloadStatement(name="transfer", sql="UPDATE t")
