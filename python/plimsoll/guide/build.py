@@ -24,9 +24,9 @@ from plimsoll.analyse.explain.storage import storage_uses
 from plimsoll.analyse.model import Analysis, Cover, StudyFile
 from plimsoll.errors import HostError, RecordError, SpecError
 from plimsoll.guide.sources import of_plan, searches_of_plan
-from plimsoll.guide.words import LEFT_OUT, is_secret
 from plimsoll.importers.trials import missing_logs
 from plimsoll.private_folder import PrivateFolder
+from plimsoll.prose.phrases import LEFT_OUT, is_secret
 from plimsoll.record.fault_tests import DURABILITY_FILE, DURABILITY_FORMAT, DurabilityRecord
 from plimsoll.record.model import Price, price_of, priced
 from plimsoll.record.storage import StorageRecord

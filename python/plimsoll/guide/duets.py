@@ -163,10 +163,10 @@ def _duet_chart(difference: Difference, duet: Duet, analysis: Analysis, style: S
     points = chart_of(within).mark_point(filled=True, size=16, opacity=0.55, color=style.palette.quiet)
     bars = chart_of(means).mark_rule(strokeWidth=3, color=style.palette.ink)
     equal = chart_of([{"ratio": 1.0}]).mark_rule(strokeDash=[3, 3], color=style.palette.quiet).encode(y=y)
-    told = {"tooltip": tooltip, "href": href()}
+    hints = {"tooltip": tooltip, "href": href()}
     beyond = [clipped({**row, **no_interval}, domain) for row in pairs]
-    arrows = clip_signs(beyond, domain, x, alt.ColorValue(style.palette.quiet), **told)
-    layers = (points.encode(x=x, y=y, **told), bars.encode(x=x, x2=alt.X2("to:Q"), y=y, **told), *arrows)
+    arrows = clip_signs(beyond, domain, x, alt.ColorValue(style.palette.quiet), **hints)
+    layers = (points.encode(x=x, y=y, **hints), bars.encode(x=x, x2=alt.X2("to:Q"), y=y, **hints), *arrows)
     return finish(alt.layer(equal, *layers), style)
 
 

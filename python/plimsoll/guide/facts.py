@@ -15,8 +15,7 @@ from plimsoll.analyse.model import Analysis, SystemSummary, VariableDifference, 
 from plimsoll.analyse.study.factors import NOT_SET, encryption_words, factors_of, is_unset
 from plimsoll.guide.sections import Section
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
-from plimsoll.guide.words import LEFT_OUT, is_secret
-from plimsoll.prose.phrases import factor_name, factor_value
+from plimsoll.prose.phrases import LEFT_OUT, factor_name, factor_value, is_secret
 from plimsoll.record.environment import (
     ClientFacts,
     Environment,

@@ -48,8 +48,8 @@ from plimsoll.guide.marks import (
 )
 from plimsoll.guide.sections import SectionChart
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
-from plimsoll.guide.words import clean, grouped, is_secret
-from plimsoll.prose.phrases import factor_name
+from plimsoll.guide.words import clean, grouped
+from plimsoll.prose.phrases import factor_name, is_secret
 from plimsoll.record.environment import HostFacts, InstanceFacts
 from plimsoll.record.level import LevelKind
 from plimsoll.units import format_bytes, parse_whole
@@ -183,9 +183,9 @@ def _common_start(lists: Sequence[Sequence[str]]) -> list[str]:
 def _words_of_others(analysis: Analysis, system: SystemSummary, factor: str) -> str:
     """The other factors that tell it from some system of the study."""
     of_each = [_other_factors(other, factor) for other in analysis.systems]
-    own = _other_factors(system, factor)
-    telling = [name for name in own if any(other.get(name) != own[name] for other in of_each)]
-    return ", ".join(f"{factor_name(name)} {shown_factor(name, own[name])}" for name in telling)
+    factors = _other_factors(system, factor)
+    telling = [name for name in factors if any(other.get(name) != factors[name] for other in of_each)]
+    return ", ".join(f"{factor_name(name)} {shown_factor(name, factors[name])}" for name in telling)
 
 
 def _page(analysis: Analysis, name: str, systems: Sequence[SystemSummary]) -> SystemPage:

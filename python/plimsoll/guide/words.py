@@ -68,27 +68,6 @@ DocumentT = TypeVar("DocumentT", bound=Document)
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-LEFT_OUT = "(left out)"
-"""Stands for what is called a secret."""
-
-_SECRET = re.compile(r"passw|passphrase|secret|token|credential|api_?key|pwd|(^|_)auth(_|$)|private_key", re.IGNORECASE)
-_NO_SECRET = re.compile(
-    r"(loose_)?(password_env|defaults_file|mysql_native_password|validate_password.*|.*token_size|old_passwords"
-    r"|.*password_(lifetime|history|reuse_interval|require_current)|disconnect_on_expired_password)",
-    re.IGNORECASE,
-)
-
-
-def is_secret(name: str) -> bool:
-    """Whether an option or parameter is called so that its value may be a secret.
-
-    >>> is_secret("report_password"), is_secret("wsrep_sst_auth"), is_secret("innodb_ft_min_token_size")
-    (True, True, False)
-    """
-    plain = name.replace("-", "_")
-    return _SECRET.search(plain) is not None and _NO_SECRET.fullmatch(plain) is None
-
-
 def clean(text: str) -> str:
     """Text that cannot steer a terminal or turn the direction of what follows: names come from files of others.
 

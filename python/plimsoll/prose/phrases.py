@@ -5,6 +5,7 @@ Also short names of systems beside each other, a plan that was reduced to its bu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -152,12 +153,35 @@ def factor_name(name: str) -> str:
     return name.removesuffix("_bytes")
 
 
+LEFT_OUT = "(left out)"
+"""Stands for what is called a secret."""
+
+_SECRET = re.compile(r"passw|passphrase|secret|token|credential|api_?key|pwd|(^|_)auth(_|$)|private_key", re.IGNORECASE)
+_NO_SECRET = re.compile(
+    r"(loose_)?(password_env|defaults_file|mysql_native_password|validate_password.*|.*token_size|old_passwords"
+    r"|.*password_(lifetime|history|reuse_interval|require_current)|disconnect_on_expired_password)",
+    re.IGNORECASE,
+)
+
+
+def is_secret(name: str) -> bool:
+    """Whether an option or parameter is called so that its value may be a secret.
+
+    >>> is_secret("report_password"), is_secret("wsrep_sst_auth"), is_secret("innodb_ft_min_token_size")
+    (True, True, False)
+    """
+    plain = name.replace("-", "_")
+    return _SECRET.search(plain) is not None and _NO_SECRET.fullmatch(plain) is None
+
+
 def factor_value(name: str, value: str) -> str:
-    """A factor's value; sizes in a unit that can be read.
+    """A factor's value; sizes in a unit that can be read, and nothing of what is called a secret.
 
     >>> factor_value("buffer_pool_bytes", "536870912"), factor_value("sql_mode", "")
     ('512 MiB', '(empty)')
     """
+    if is_secret(name):
+        return LEFT_OUT
     size_bytes = parse_whole(value) if name.endswith("_bytes") else None
     if size_bytes is not None:
         return format_bytes(size_bytes)
