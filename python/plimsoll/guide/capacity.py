@@ -14,7 +14,7 @@ from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.guide.drawing import alt
 from plimsoll.guide.marks import Chart, Row, Series, Style, axis_y, chart_of, finish, logarithmic_ticks, names
 from plimsoll.guide.sources import Links, capacity_sources, href, recordings_line
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_rate
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_rate, text_column
 from plimsoll.guide.words import clean
 from plimsoll.prose.capacity import VERDICTS, objective_words, run_words, share_words
 from plimsoll.prose.ratios import verdict_word
@@ -37,14 +37,14 @@ RAMPS_NOTE = (
 def runs_table(capacity: Capacity, caption: str = "Runs of the search") -> Table:
     """Every run of a search, in the order in which they ran."""
     columns = (
-        Column(heading="run for", numeric=False),
+        text_column("run for"),
         Column(heading="connections"),
         Column(heading="rate tps"),
         Column(heading="completed tps"),
         Column(heading="p99 ms"),
         Column(heading="over the objective"),
         Column(heading="s"),
-        Column(heading="verdict", numeric=False),
+        text_column("verdict"),
     )
     notes = (f"Objective: {objective_words(capacity.objective)}.",)
     return Table(caption=caption, columns=columns, rows=tuple(_run(run) for run in capacity.runs), notes=notes)
@@ -110,13 +110,13 @@ def capacity_part(analysis: Analysis, workload: str | None = None) -> CapacityPa
     ]
     units = {workload.name: workload.rate_unit for workload in analysis.workloads}
     columns = (
-        Column(heading="system", numeric=False),
-        Column(heading="workload", numeric=False),
+        text_column("system"),
+        text_column("workload"),
         Column(heading="capacity"),
         Column(heading="lower limit"),
         Column(heading="upper limit"),
         Column(heading="searches"),
-        Column(heading="objective", numeric=False),
+        text_column("objective"),
     )
     rows = tuple(_system(capacity, units.get(capacity.workload, "tps")) for capacity in capacities)
     systems = Table(caption="Capacity at the objective", columns=columns, rows=rows, notes=(NOTE,))
@@ -155,10 +155,10 @@ def _ratios(ratios: Sequence[CapacityRatio]) -> Table | None:
     if not ratios:
         return None
     columns = (
-        Column(heading="compared", numeric=False),
-        Column(heading="workload", numeric=False),
+        text_column("compared"),
+        text_column("workload"),
         Column(heading="capacity"),
-        Column(heading="verdict", numeric=False),
+        text_column("verdict"),
         Column(heading="more repetitions to decide"),
     )
     rows = tuple(_ratio(ratio) for ratio in ratios)

@@ -15,7 +15,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.curve_model import CheckedClaim, ClaimVerdict
 from plimsoll.guide.answer import INDICATED
 from plimsoll.guide.sections import Section
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_ratio
+from plimsoll.guide.tables import NOT_KNOWN, Entry, Table, show_ratio, text_column
 from plimsoll.prose.phrases import levels_words
 from plimsoll.wording import counted, listed
 
@@ -57,7 +57,7 @@ def claims_section(analysis: Analysis) -> Section | None:
     rows = tuple(_row(claim, is_import=is_import) for claim in analysis.claims)
     headings = _IMPORTED_HEADINGS if is_import else _HEADINGS
     caption = "Conclusions and figures" if is_import else "Earlier findings and what was measured here"
-    columns = tuple(Column(heading=heading, numeric=False) for heading in headings)
+    columns = tuple(text_column(heading) for heading in headings)
     return Section(
         anchor="claims",
         title="What the authors concluded" if is_import else "Earlier findings",

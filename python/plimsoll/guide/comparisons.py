@@ -35,7 +35,7 @@ from plimsoll.guide.marks import (
     ratio_domain,
 )
 from plimsoll.guide.sources import Links, cell_sources, href
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change, text_column
 from plimsoll.guide.words import (
     FindingContext,
     clean,
@@ -241,15 +241,15 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
     with_level = any(difference.level is not None for difference in differences)
     with_others = any(difference.other_factors or difference.one_sided_factors for difference in differences)
     statistics = response_statistics(differences)
-    columns = [_words("compared"), _words("workload")]
+    columns = [text_column("compared"), text_column("workload")]
     columns += [Column(heading="connections")] if with_level else []
     columns += [
         Column(heading="throughput"),
-        _words("verdict"),
+        text_column("verdict"),
         *response_columns(statistics),
         Column(heading="minimum detectable effect (80 % power)"),
     ]
-    columns += [_words("what else differs")] if with_others else []
+    columns += [text_column("what else differs")] if with_others else []
     curves = {(curve.system, curve.workload): curve for curve in analysis.curves if not curve.kind.is_at_rate}
     rows = tuple(
         _difference_row(
@@ -303,7 +303,7 @@ def response_columns(statistics: tuple[str, ...]) -> tuple[Column, ...]:
     if not statistics:
         return ()
     which = f"{statistics[0]} " if len(statistics) == 1 else ""
-    return Column(heading=f"{which}response time"), _words("response verdict")
+    return Column(heading=f"{which}response time"), text_column("response verdict")
 
 
 def response_entries(
@@ -318,10 +318,6 @@ def response_entries(
     change = show_change(response.ratio)
     which = f"{response.statistic} " if len(statistics) > 1 else ""
     return replace(change, text=f"{which}{change.text}", sources=sources), Entry(response_verdict(difference))
-
-
-def _words(heading: str) -> Column:
-    return Column(heading=heading, numeric=False)
 
 
 COMPARED_MAX = 24

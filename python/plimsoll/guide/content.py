@@ -31,7 +31,7 @@ from plimsoll.guide.size import choice_table
 from plimsoll.guide.sources import RecordingPart, recording_parts
 from plimsoll.guide.storage import data_section, durability_section, storage_section
 from plimsoll.guide.system_pages import SystemPage, system_pages
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, explain_bounds, figures_note
+from plimsoll.guide.tables import NOT_KNOWN, Entry, Table, explain_bounds, figures_note, text_column
 from plimsoll.guide.trials import condition_table, long_trials_section, outage_table
 from plimsoll.guide.warnings import WarningGroup, WarningPart, warning_groups, warning_parts
 from plimsoll.guide.where_time import where_section
@@ -240,9 +240,5 @@ def _missing(analysis: Analysis) -> Table | None:
         )
         for missing_group in missing_groups(analysis.missing)
     )
-    columns = tuple(_words(heading) for heading in headings)
+    columns = tuple(text_column(heading) for heading in headings)
     return Table(caption="Trials that no figure includes", columns=columns, rows=rows)
-
-
-def _words(heading: str) -> Column:
-    return Column(heading=heading, numeric=False)

@@ -27,7 +27,7 @@ from plimsoll.guide.marks import (
 )
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links, href, recordings_line
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_cost, show_rate
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_cost, show_rate, text_column
 from plimsoll.guide.words import clean
 from plimsoll.prose.phrases import plain_percent
 from plimsoll.record.model import Price
@@ -121,13 +121,13 @@ _HEADINGS = {
 
 def _table(workload_cost: WorkloadCost, unit: str) -> Table:
     columns = (
-        Column(heading="system", numeric=False),
+        text_column("system"),
         Column(heading="per month"),
-        Column(heading="term", numeric=False),
-        Column(heading="as of", numeric=False),
+        text_column("term"),
+        text_column("as of"),
         Column(heading=f"{_HEADINGS[workload_cost.basis]}, {unit}"),
         Column(heading=f"per million at {workload_cost.utilisation * 100:.3g} %"),
-        Column(heading="on the Pareto front", numeric=False),
+        text_column("on the Pareto front"),
     )
     rows = tuple(_row(system, unit, workload_cost) for system in workload_cost.systems)
     return Table(caption=f"{workload_cost.workload}: cost", columns=columns, rows=rows)

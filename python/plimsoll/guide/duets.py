@@ -22,7 +22,7 @@ from plimsoll.guide.marks import (
     ratio_domain,
 )
 from plimsoll.guide.sources import Links, href, recordings_line
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change, text_column
 from plimsoll.guide.words import (
     clean,
     difference_verdict,
@@ -70,16 +70,16 @@ def duet_table(analysis: Analysis) -> Table | None:
     if not rows:
         return None
     columns = (
-        _words("compared"),
-        _words("workload"),
+        text_column("compared"),
+        text_column("workload"),
         Column(heading="connections"),
         Column(heading="throughput"),
-        _words("verdict"),
+        text_column("verdict"),
         *response_columns(statistics),
         Column(heading="minimum detectable effect (80 % power)"),
-        _words(_OTHERS),
+        text_column(_OTHERS),
         Column(heading="each round"),
-        _words("interval from variation"),
+        text_column("interval from variation"),
     )
     levels = list(dict.fromkeys(difference.level.label() for difference in differences if difference.level is not None))
     is_one_level = len(levels) == 1
@@ -203,7 +203,3 @@ def _change(ratio: float, number: int) -> Row:
 
 def _percent(ratio: float) -> float:
     return (ratio - 1) * 100
-
-
-def _words(heading: str) -> Column:
-    return Column(heading=heading, numeric=False)

@@ -31,7 +31,7 @@ from plimsoll.guide.marks import (
     ratio_domain,
 )
 from plimsoll.guide.sections import Section, SectionChart
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change, show_ratio
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_change, show_ratio, text_column
 from plimsoll.guide.words import FindingContext, effect_words
 from plimsoll.prose.phrases import plain_percent
 from plimsoll.prose.ratios import effect, further_words, verdict_words
@@ -139,12 +139,12 @@ def _largest(interactions: Sequence[Interaction]) -> str:
 
 def _effects(analysis: Analysis) -> Table:
     columns = (
-        Column(heading="factor", numeric=False),
-        Column(heading="value", numeric=False),
-        Column(heading="instead of", numeric=False),
-        Column(heading="workload", numeric=False),
+        text_column("factor"),
+        text_column("value"),
+        text_column("instead of"),
+        text_column("workload"),
         Column(heading="effect"),
-        Column(heading="verdict", numeric=False),
+        text_column("verdict"),
         Column(heading="minimum detectable effect (80 % power)"),
     )
     rows = tuple(
@@ -174,8 +174,8 @@ def _at_levels(analysis: Analysis) -> Table | None:
         entries = [effect_entry(ratios[order]) if order in ratios else Entry(NOT_KNOWN) for order in sorted(levels)]
         rows.append((Entry(effect_label(factor)), Entry(factor.workload), *entries))
     columns = (
-        Column(heading="effect of", numeric=False),
-        Column(heading="workload", numeric=False),
+        text_column("effect of"),
+        text_column("workload"),
         *(Column(heading=heading) for heading in headings),
     )
     return Table(caption="Effect at each level", columns=columns, rows=tuple(rows))
@@ -185,13 +185,13 @@ def _interactions(analysis: Analysis) -> Table | None:
     if not analysis.effects.interactions:
         return None
     columns = (
-        Column(heading="effect of", numeric=False),
-        Column(heading="depending on", numeric=False),
-        Column(heading="workload", numeric=False),
+        text_column("effect of"),
+        text_column("depending on"),
+        text_column("workload"),
         Column(heading="ratio of effects"),
         Column(heading="from"),
         Column(heading="to"),
-        Column(heading="verdict", numeric=False),
+        text_column("verdict"),
     )
     rows = tuple(_interaction(interaction) for interaction in analysis.effects.interactions)
     return Table(caption="Interactions", columns=columns, rows=rows)
@@ -368,10 +368,10 @@ def brief_tables(analysis: Analysis) -> Iterator[Table]:
 
 def _brief_effects(workload: str, measure: EffectMeasure, effects: Sequence[FactorEffect], note: str) -> Table:
     columns = (
-        Column(heading="factor", numeric=False),
-        Column(heading="values", numeric=False),
+        text_column("factor"),
+        text_column("values"),
         Column(heading="effect"),
-        Column(heading="verdict", numeric=False),
+        text_column("verdict"),
     )
     rows = tuple(
         (
@@ -402,10 +402,10 @@ def _no_interaction(interactions: Sequence[Interaction]) -> str:
 
 def _brief_interactions(workload: str, interactions: Sequence[Interaction]) -> Table:
     columns = (
-        Column(heading="effect of", numeric=False),
-        Column(heading="depends on", numeric=False),
-        Column(heading="from", numeric=False),
-        Column(heading="to", numeric=False),
+        text_column("effect of"),
+        text_column("depends on"),
+        text_column("from"),
+        text_column("to"),
     )
     rows = tuple(_brief_interaction(interaction) for interaction in interactions)
     return Table(caption=f"{workload}: interactions that are established", columns=columns, rows=rows)

@@ -14,7 +14,7 @@ from plimsoll.analyse.explain.equivalence_model import Aspect, Equivalence
 from plimsoll.analyse.model import Analysis, SystemSummary, VariableDifference, VariableReason
 from plimsoll.analyse.study.factors import NOT_SET, encryption_words, factors_of, is_unset
 from plimsoll.guide.sections import Section
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, text_column
 from plimsoll.prose.phrases import LEFT_OUT, factor_name, factor_value, is_secret
 from plimsoll.record.environment import (
     ClientFacts,
@@ -117,11 +117,6 @@ STATED = " (stated)"
 def shown(name: str, value: str) -> str:
     """The value of an option or parameter; not that of one that is called a secret."""
     return LEFT_OUT if value and is_secret(name) else value
-
-
-def shown_factor(name: str, value: str) -> str:
-    """The value of a factor as people read it; not that of one that is called a secret."""
-    return shown(name, factor_value(name, value))
 
 
 def _durability(system: SystemSummary) -> str | None:
@@ -315,8 +310,8 @@ def factor_table(analysis: Analysis) -> Table | None:
     return Table(
         caption="What tells the systems apart",
         columns=(
-            Column(heading="system", numeric=False),
-            *(Column(heading=factor_name(name), numeric=False) for name in telling),
+            text_column("system"),
+            *(text_column(factor_name(name)) for name in telling),
         ),
         rows=rows,
         notes=tuple(_factor_notes({name: values for name, values in factors.items() if name not in telling})),
@@ -343,7 +338,7 @@ def _known(values: _Values) -> set[str]:
 
 
 def _entry(name: str, value: str | None) -> Entry:
-    return Entry(NOT_KNOWN if value is None else shown_factor(name, value))
+    return Entry(NOT_KNOWN if value is None else factor_value(name, value))
 
 
 def _factor_notes(factors: dict[str, _Values]) -> list[str]:
@@ -351,7 +346,7 @@ def _factor_notes(factors: dict[str, _Values]) -> list[str]:
     shared, partial = [], []
     for name, values in factors.items():
         whose = [system for system, value in values.items() if value is not None]
-        text = f"{factor_name(name)} {shown_factor(name, next(v for v in values.values() if v is not None))}"
+        text = f"{factor_name(name)} {factor_value(name, next(v for v in values.values() if v is not None))}"
         if len(whose) == len(values):
             shared.append(text)
         else:
@@ -386,7 +381,7 @@ def _variable_entries(variable: VariableDifference, names: list[str]) -> list[En
 
 
 def _heading(text: str) -> Column:
-    return Column(heading=text, numeric=False)
+    return text_column(text)
 
 
 _NAMES = {
@@ -408,9 +403,9 @@ _REASONS = {
 """What is said of one variable, and of several."""
 
 _COLUMNS = (
-    Column(heading="compared", numeric=False),
+    text_column("compared"),
     Column(heading="how many"),
-    Column(heading="result", numeric=False),
+    text_column("result"),
 )
 _DIFFERENCES_MAX = 100
 
@@ -475,7 +470,7 @@ def _differences(equivalence: Equivalence) -> Table:
     systems = equivalence.systems
     return Table(
         caption=f"Differences in {_short(equivalence.aspect)}",
-        columns=(Column(heading="what", numeric=False), *(Column(heading=name, numeric=False) for name in systems)),
+        columns=(text_column("what"), *(text_column(name) for name in systems)),
         rows=tuple(
             (Entry(each.what), *(Entry(each.values.get(name) or "missing") for name in systems))
             for each in equivalence.differences[:_DIFFERENCES_MAX]

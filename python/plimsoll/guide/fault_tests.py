@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, text_column
 from plimsoll.record.document import Document
 from plimsoll.record.fault_tests import DurabilityRecord, FailoverOutcome, FailoverRecord, SettingOutcome
 from plimsoll.spec.fault_tests import DurabilitySetting, FailoverFault, FaultKind
@@ -121,7 +121,7 @@ def durability_page(record: DurabilityRecord) -> TestPage:
 def durability_table(record: DurabilityRecord) -> Table:
     """Speed against safety: one row for each setting."""
     columns = (
-        Column(heading="setting", numeric=False),
+        text_column("setting"),
         Column(heading="tps"),
         Column(heading="faults with loss"),
         Column(heading="limit"),
@@ -257,8 +257,8 @@ def outage_table(record: FailoverRecord) -> Table:
     """One row for each fault: the outage and its parts, in seconds."""
     names = ("outage s", "detect", "choose", "apply", "follow", "reconnect", "all back s")
     columns = (
-        Column(heading="fault", numeric=False),
-        Column(heading="promoted", numeric=False),
+        text_column("fault"),
+        text_column("promoted"),
         Column(heading="tps before"),
         *(Column(heading=name) for name in names),
     )
@@ -269,7 +269,7 @@ def outage_table(record: FailoverRecord) -> Table:
 def loss_table(record: FailoverRecord) -> Table:
     """One row for each fault: what became of transactions."""
     headings = ("failed", "of them found", "acknowledged", "then missing", "lost ms", "torn or foreign")
-    columns = (Column(heading="fault", numeric=False), *(Column(heading=heading) for heading in headings))
+    columns = (text_column("fault"), *(Column(heading=heading) for heading in headings))
     rows = tuple(
         (
             Entry(str(number)),
@@ -294,8 +294,8 @@ def error_table(record: FailoverRecord) -> Table:
             counts[error.code] += error.count
             spans.setdefault(error.code, []).extend((error.first_s, error.last_s))
     columns = (
-        Column(heading="code", numeric=False),
-        Column(heading="meaning", numeric=False),
+        text_column("code"),
+        text_column("meaning"),
         Column(heading="count"),
         Column(heading="first s"),
         Column(heading="last s"),

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from plimsoll.analyse.model import Analysis, WorkloadSummary
 from plimsoll.analyse.study.workloads import FidelityKind, LearnedFrom
 from plimsoll.guide.sections import Section
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, text_column
 from plimsoll.learn.fidelity_model import GOALS
 from plimsoll.spec.learned_section import FigureKind
 from plimsoll.units import format_duration, format_percent
@@ -51,7 +51,7 @@ NOTES = (
 def kinds_table(kinds: Sequence[FidelityKind], caption: str = "Figures by kind") -> Table:
     """A row for each kind of figure that has a goal."""
     headings = ("Judged", "Within the goal", "Worst deviation", "Goal")
-    columns = (Column(heading="Figure", numeric=False), *(Column(heading=heading) for heading in headings))
+    columns = (text_column("Figure"), *(Column(heading=heading) for heading in headings))
     rows = tuple(
         tuple(
             map(

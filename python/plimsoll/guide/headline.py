@@ -23,7 +23,18 @@ from plimsoll.guide.answer import INDICATED, answer_sentence, has_pool_advice
 from plimsoll.guide.cost import money_words, price_words
 from plimsoll.guide.level_tables import curves_of
 from plimsoll.guide.sources import Source, capacity_sources, cell_sources, sources_of
-from plimsoll.guide.tables import NOT_KNOWN, PEAK, SUSTAINED, Column, Entry, Table, show_rate, show_statistic, whole
+from plimsoll.guide.tables import (
+    NOT_KNOWN,
+    PEAK,
+    SUSTAINED,
+    Column,
+    Entry,
+    Table,
+    show_rate,
+    show_statistic,
+    text_column,
+    whole,
+)
 from plimsoll.guide.warnings import GRAVEST_COUNT, WarningPart
 from plimsoll.prose.phrases import within_words
 from plimsoll.record.environment import HostFacts, InstanceFacts
@@ -311,7 +322,7 @@ def glance_table(analysis: Analysis) -> Table:
     """
     with_cost = any(system.price is not None for system in analysis.systems)
     several = any(system.instances > 1 for system in analysis.systems)
-    columns = [Column(heading="system", numeric=False)]
+    columns = [text_column("system")]
     columns += [Column(heading="instances")] if several else []
     replicated = any(system.replicas for system in analysis.systems)
     columns += [Column(heading="replicas")] if replicated else []
@@ -331,7 +342,7 @@ def many_tables(analysis: Analysis) -> Iterator[Table]:
     for workload in analysis.workloads:
         if _is_told_one_by_one(analysis, workload):
             continue
-        columns = [Column(heading="system", numeric=False)]
+        columns = [text_column("system")]
         columns += [Column(heading=heading) for heading in _headings(analysis, workload)]
         rows = [
             (Entry(system.name), *_entries(analysis, system, workload))

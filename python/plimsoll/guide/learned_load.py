@@ -22,7 +22,7 @@ from plimsoll.guide.fidelity import (
 from plimsoll.guide.html import Page
 from plimsoll.guide.log_report import shortened
 from plimsoll.guide.sections import Section
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, text_column
 from plimsoll.learn.demand import Demand
 from plimsoll.learn.fidelity import kinds_of
 from plimsoll.learn.fidelity_model import GOALS, Fidelity, FidelityFigure
@@ -108,7 +108,7 @@ def _doubts(profile: Profile) -> Iterator[str]:
 
 def _types(profile: Profile) -> Section:
     headings = ("Share", "Statement time", "Statements", "Rolled back")
-    columns = [Column(heading="Type", numeric=False), *(Column(heading=heading) for heading in headings)]
+    columns = [text_column("Type"), *(Column(heading=heading) for heading in headings)]
     rows = tuple(
         tuple(
             map(
@@ -218,10 +218,10 @@ def _summary(fidelity: Fidelity) -> Section:
 
 def _figures(anchor: str, title: str, figures: Sequence[FidelityFigure], what: str) -> Section:
     columns = (
-        Column(heading=what, numeric=False),
-        Column(heading="Figure", numeric=False),
+        text_column(what),
+        text_column("Figure"),
         *(Column(heading=heading) for heading in ("Log", "Run", "Deviation", "Goal")),
-        Column(heading="Verdict", numeric=False),
+        text_column("Verdict"),
     )
     rows = tuple(
         tuple(
@@ -244,7 +244,7 @@ def _figures(anchor: str, title: str, figures: Sequence[FidelityFigure], what: s
 
 
 def _texts(texts: Sequence[str], numbers: Iterable[int]) -> Section:
-    columns = (Column(heading="#", numeric=False), Column(heading="Statement", numeric=False))
+    columns = (text_column("#"), text_column("Statement"))
     rows = tuple((Entry(f"#{number}"), Entry(shortened(texts[number - 1]))) for number in sorted(set(numbers)))
     return Section(
         anchor="texts",

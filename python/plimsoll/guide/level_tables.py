@@ -35,6 +35,7 @@ from plimsoll.guide.tables import (
     show_ratio,
     show_share,
     show_statistic,
+    text_column,
     whole,
 )
 from plimsoll.guide.words import unknown_words
@@ -305,7 +306,7 @@ def instance_table(analysis: Analysis, system: SystemSummary, workload: Workload
         return None
     columns = [Column(heading=heading), Column(heading=f"all {unit}"), Column(heading=f"mean {unit}")]
     for which in ("slowest", "fastest"):
-        columns += [Column(heading=f"{which} {unit}"), Column(heading="which", numeric=False)]
+        columns += [Column(heading=f"{which} {unit}"), text_column("which")]
     columns.append(Column(heading="skew"))
     caption = f"{workload.name}: each of {system.instances} instances"
     return Table(system=system.name, caption=caption, columns=tuple(columns), rows=rows, notes=(_NOTE,))
@@ -427,7 +428,7 @@ def type_tables_of(analysis: Analysis, system: SystemSummary, workload: Workload
 
 
 def _table(caption: str, level: str, rows: Sequence[_Row], figures: Sequence[_Figure]) -> Table:
-    columns = [Column(heading="transaction", numeric=False), Column(heading=level)]
+    columns = [text_column("transaction"), Column(heading=level)]
     entries = [[Entry(row.total.name), Entry(row.level)] for row in rows]
     for heading, show in figures:
         shown = [replace(show(row), sources=row.sources) for row in rows]
@@ -510,10 +511,10 @@ def deviations_section(analysis: Analysis) -> Section | None:
 
 
 def _deviations(workload: WorkloadSummary) -> Table:
-    columns = (Column(heading="clause", numeric=False), Column(heading="here", numeric=False))
+    columns = (text_column("clause"), text_column("here"))
     return Table(
         caption=workload.name,
-        columns=(*columns, Column(heading="asked for", numeric=False)),
+        columns=(*columns, text_column("asked for")),
         rows=tuple(
             (Entry(deviation.clause), Entry(deviation.chosen), Entry(deviation.asked))
             for deviation in workload.deviations

@@ -13,7 +13,7 @@ from plimsoll.guide.drawing import alt
 from plimsoll.guide.html import Page
 from plimsoll.guide.marks import Chart, Style, axis_y, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, text_column
 from plimsoll.learn.report_model import (
     ArrivalFigures,
     DigestFigures,
@@ -103,13 +103,13 @@ def _transactions(report: LogReport) -> Section:
     places = _places(report)
     has_times = report.read_time is not None
     columns = (
-        Column(heading="type", numeric=False),
+        text_column("type"),
         Column(heading="share %"),
         *((Column(heading="time %"), Column(heading="mean ms"), Column(heading="p99 ms")) if has_times else ()),
         Column(heading="statements"),
         Column(heading="rolled back %"),
-        Column(heading="reads only", numeric=False),
-        Column(heading="statements by # above", numeric=False),
+        text_column("reads only"),
+        text_column("statements by # above"),
     )
     rows = []
     for transaction in report.types:
@@ -220,7 +220,7 @@ def _hot(report: LogReport) -> Section | None:
     places = _places(report)
     columns = (
         Column(heading="statement #"),
-        Column(heading="literal", numeric=False),
+        text_column("literal"),
         Column(heading="seen"),
         Column(heading="different"),
         Column(heading="top value %"),
@@ -331,7 +331,7 @@ def statement_section(templates: Sequence[TemplateFigures], count: int, *, has_t
         Column(heading="examined"),
         Column(heading="sent"),
         Column(heading="affected"),
-        Column(heading="statement", numeric=False),
+        text_column("statement"),
     )
     rows = tuple(_row(place, template, has_times=has_times) for place, template in enumerate(templates[:TOP], start=1))
     top_share = sum(template.time_share or 0.0 for template in templates[:TOP])

@@ -37,6 +37,7 @@ from plimsoll.guide.tables import (
     show_rate,
     show_ratio,
     show_statistic,
+    text_column,
 )
 from plimsoll.guide.words import clean
 from plimsoll.prose.phrases import rate_with_interval
@@ -126,11 +127,11 @@ def _server_tables(analysis: Analysis) -> Iterator[Table]:
         ]
         columns = (
             Column(heading="level"),
-            Column(heading="server", numeric=False),
-            Column(heading="role", numeric=False),
+            text_column("server"),
+            text_column("role"),
             *(Column(heading=heading) for heading in (unit, "p50 ms", "p99 ms", "CPU ms", "apply ms")),
             *(Column(heading=heading) for heading in ("largest lag", "median lag")),
-            Column(heading="lag", numeric=False),
+            text_column("lag"),
             *(Column(heading=heading) for heading in ("stale reads", "wait ms per read", "waits given up")),
             *(Column(heading=heading) for heading in ("failed", "errors", "outages")),
         )
@@ -260,11 +261,11 @@ def scaling_tables(analysis: Analysis) -> Iterator[Table]:
         unit = _unit_of(analysis, scaling.workload)
         columns = (
             Column(heading="replicas"),
-            Column(heading="system", numeric=False),
+            text_column("system"),
             Column(heading="level"),
             Column(heading=unit),
             Column(heading="over one fewer"),
-            Column(heading="another replica gives", numeric=False),
+            text_column("another replica gives"),
             Column(heading=f"arithmetic {unit}"),
             Column(heading="deviation"),
         )
@@ -339,10 +340,10 @@ def commit_tables(analysis: Analysis) -> Iterator[Table]:
             Column(heading="acknowledging replicas"),
             Column(heading="delay, one way"),
             Column(heading="replicas"),
-            Column(heading="system", numeric=False),
+            text_column("system"),
             *(Column(heading=f"{name} ms") for name in ("mean", "p50", "p95", "p99")),
             Column(heading="mean over the first"),
-            Column(heading="takes", numeric=False),
+            text_column("takes"),
         )
         rows = tuple(_commit(point) for point in commit.points)
         caption = f"{_commits_place(commit, analysis)}: response time of writes"

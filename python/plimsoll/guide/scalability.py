@@ -26,7 +26,7 @@ from plimsoll.guide.drawing import alt
 from plimsoll.guide.marks import Chart, Row, Series, Style, axis_y, chart_of, finish, names, rate_words
 from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
 from plimsoll.guide.sources import Links, href, recordings_line
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_ratio
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, show_change, show_ratio, text_column
 from plimsoll.guide.words import clean, grouped
 from plimsoll.stats.scaling_laws import Law
 from plimsoll.units import format_number, format_percent, format_rate
@@ -87,7 +87,7 @@ def _nearest_laws(curves: Sequence[Scalability]) -> Iterator[Table]:
     )
     if rows:
         columns = (
-            *(Column(heading=heading, numeric=False) for heading in ("workload", "system", "nearest law")),
+            *(text_column(heading) for heading in ("workload", "system", "nearest law")),
             Column(heading="misses a level by"),
         )
         yield Table(caption="Curves that no law fits", columns=columns, rows=rows)
@@ -102,7 +102,7 @@ def _table(fit: Scalability, unit: str, links: Links) -> Table:
         Column(heading="efficiency"),
         Column(heading=per_cpu),
         Column(heading=f"law, {unit}"),
-        Column(heading="connections have", numeric=False),
+        text_column("connections have"),
     )
     rows = []
     for level in fit.levels:

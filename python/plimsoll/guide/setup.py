@@ -13,7 +13,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.guide.facts import shared_definitions, shared_facts, system_facts
 from plimsoll.guide.sections import Listing, Section
 from plimsoll.guide.system_pages import option_table, shared_options
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, text_column
 from plimsoll.guide.words import workload_words
 from plimsoll.prose.phrases import levels_words
 
@@ -65,8 +65,8 @@ def repeat_section(analysis: Analysis) -> Section | None:
         notes=(
             f"Save the study file below as study.toml, and run with Plimsoll {analysis.plimsoll_version}:"
             " plimsoll study run study.toml",
-            "Comments, the arguments of hooks and secrets are left out of it. Passwords, and workload files that it"
-            " names, are to be added.",
+            "Comments, the arguments of hooks and what is called a secret are left out of it. Passwords, and workload"
+            " files that it names, are to be added.",
         ),
         listings=(Listing(title="study.toml", text=analysis.study_file.text),),
     )
@@ -74,7 +74,7 @@ def repeat_section(analysis: Analysis) -> Section | None:
 
 def _pairs(caption: str, pairs: Iterable[tuple[str, str]]) -> Table | None:
     rows = tuple((Entry(name), Entry(text)) for name, text in pairs)
-    columns = (Column(heading="what", numeric=False), Column(heading="value", numeric=False))
+    columns = (text_column("what"), text_column("value"))
     return Table(caption=caption, columns=columns, rows=rows) if rows else None
 
 
@@ -109,9 +109,9 @@ def _statements(analysis: Analysis) -> Table | None:
     return Table(
         caption="Statements, and how often a transaction has them",
         columns=(
-            Column(heading="statement", numeric=False),
+            text_column("statement"),
             *(Column(heading=workload.name) for workload in workloads),
-            Column(heading="SQL", numeric=False),
+            text_column("SQL"),
         ),
         rows=tuple(
             (Entry(key[0]), *(Entry(times[workload.name].get(key, NOT_KNOWN)) for workload in workloads), Entry(key[1]))

@@ -26,7 +26,7 @@ from plimsoll.analyse.answers.size_model import (
 from plimsoll.analyse.findings.finding_model import Finding, Grade
 from plimsoll.analyse.model import Analysis, SystemSummary
 from plimsoll.guide.size_reasons import at_words, reason_sentence
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_ms, show_rate, whole
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_ms, show_rate, text_column, whole
 from plimsoll.record.level import Level
 from plimsoll.record.model import Price
 from plimsoll.units import format_duration, format_ms, format_number, format_percent, format_rate, format_rate_inwards
@@ -280,10 +280,10 @@ def size_table(answer: SizeAnswer) -> Table:
     """Every system with what it sustains of the load that was asked for."""
     with_cost = any(system.cost_per_month is not None for system in answer.systems)
     columns = [
-        Column(heading="system", numeric=False),
-        Column(heading="verdict", numeric=False),
-        Column(heading="grade", numeric=False),
-        Column(heading="rests on", numeric=False),
+        text_column("system"),
+        text_column("verdict"),
+        text_column("grade"),
+        text_column("rests on"),
         Column(heading="connections"),
         Column(heading=answer.asked.rate_unit),
         Column(heading="to spare"),
@@ -333,14 +333,14 @@ def choice_table(analysis: Analysis) -> Table | None:
         choice.response_p99_ms is not None for of_workload in analysis.choices for choice in of_workload.choices
     )
     columns = (
-        *([Column(heading="workload", numeric=False)] if has_several else []),
-        Column(heading="load that you need", numeric=False),
-        Column(heading="choose", numeric=False),
+        *([text_column("workload")] if has_several else []),
+        text_column("load that you need"),
+        text_column("choose"),
         *([Column(heading="cost per month")] if has_cost else []),
         *([Column(heading="cores")] if has_cores else []),
         Column(heading="connections"),
         *([Column(heading="p99 ms")] if has_p99 else []),
-        Column(heading="grade", numeric=False),
+        text_column("grade"),
     )
     rows = []
     for of_workload in analysis.choices:
@@ -566,7 +566,7 @@ def horizon_table(answer: SizeAnswer) -> Table | None:
         return None
     unit = answer.asked.rate_unit
     columns = (
-        Column(heading="system", numeric=False),
+        text_column("system"),
         Column(heading=f"sustains, {unit}"),
         Column(heading=f"with 95 % confidence, {unit}"),
         Column(heading="missing today"),

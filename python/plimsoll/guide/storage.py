@@ -16,7 +16,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.trial.trial_model import DataSummary
 from plimsoll.guide.facts import storage_words
 from plimsoll.guide.sections import Section
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_rate
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, show_rate, text_column
 from plimsoll.record.storage import OperationFigures, StorageMeasurement, StorageRecord
 from plimsoll.units import format_bytes, format_duration, format_ms, format_number, format_percent
 from plimsoll.wording import counted
@@ -80,9 +80,9 @@ def use_sentence(storage_use: StorageUse) -> str:
 def storage_table(storage_record: StorageRecord) -> Table:
     """What fio measured on one path."""
     columns = (
-        Column(heading="test", numeric=False),
+        text_column("test"),
         Column(heading="queue depth"),
-        Column(heading="operation", numeric=False),
+        text_column("operation"),
         Column(heading="per second"),
         Column(heading="MB/s"),
         Column(heading="mean ms"),
@@ -124,9 +124,9 @@ def _uses(uses: tuple[StorageUse, ...]) -> Table | None:
     if not uses:
         return None
     columns = (
-        Column(heading="system", numeric=False),
-        Column(heading="workload", numeric=False),
-        Column(heading="storage", numeric=False),
+        text_column("system"),
+        text_column("workload"),
+        text_column("storage"),
         Column(heading="flushes", group="per transaction, lowest level"),
         Column(heading="KB read", group="per transaction, lowest level"),
         Column(heading="KB written", group="per transaction, lowest level"),
@@ -201,11 +201,11 @@ def durability_section(analysis: Analysis) -> Section | None:
 def _table(classes: list[DurabilityClass], analysis: Analysis, *, has_losses: bool) -> Table:
     unit = next((workload.rate_unit for workload in analysis.workloads if workload.name == classes[0].workload), "tps")
     columns = [
-        Column(heading="system", numeric=False),
+        text_column("system"),
         *(Column(heading=heading) for heading in ("flush at commit", "sync_binlog")),
-        *(Column(heading=heading, numeric=False) for heading in ("doublewrite", "replication")),
+        *(text_column(heading) for heading in ("doublewrite", "replication")),
         Column(heading=unit),
-        Column(heading="promise", numeric=False),
+        text_column("promise"),
     ]
     if has_losses:
         columns += [Column(heading=heading) for heading in ("faults with loss", "limit", "lost ms", "corrupt")]
@@ -238,9 +238,9 @@ def _class_row(durability_class: DurabilityClass, unit: str, *, has_losses: bool
 
 
 _COLUMNS = (
-    Column(heading="system", numeric=False),
-    Column(heading="workload", numeric=False),
-    Column(heading="data before trials", numeric=False),
+    text_column("system"),
+    text_column("workload"),
+    text_column("data before trials"),
     Column(heading="time"),
     Column(heading="other way"),
     Column(heading="rows"),

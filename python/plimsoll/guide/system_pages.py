@@ -27,7 +27,6 @@ from plimsoll.guide.facts import (
     shared_definitions,
     shared_facts,
     shown,
-    shown_factor,
     system_facts,
 )
 from plimsoll.guide.level_tables import curves_of, instance_tables, notpm_tables, system_tables, type_tables
@@ -47,9 +46,9 @@ from plimsoll.guide.marks import (
     series_shapes,
 )
 from plimsoll.guide.sections import SectionChart
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.guide.tables import NOT_KNOWN, Entry, Table, text_column
 from plimsoll.guide.words import clean, grouped
-from plimsoll.prose.phrases import factor_name, is_secret
+from plimsoll.prose.phrases import factor_name, factor_value, is_secret
 from plimsoll.record.environment import HostFacts, InstanceFacts
 from plimsoll.record.level import LevelKind
 from plimsoll.units import format_bytes, parse_whole
@@ -185,7 +184,7 @@ def _words_of_others(analysis: Analysis, system: SystemSummary, factor: str) -> 
     of_each = [_other_factors(other, factor) for other in analysis.systems]
     factors = _other_factors(system, factor)
     telling = [name for name in factors if any(other.get(name) != factors[name] for other in of_each)]
-    return ", ".join(f"{factor_name(name)} {shown_factor(name, factors[name])}" for name in telling)
+    return ", ".join(f"{factor_name(name)} {factor_value(name, factors[name])}" for name in telling)
 
 
 def _page(analysis: Analysis, name: str, systems: Sequence[SystemSummary]) -> SystemPage:
@@ -240,7 +239,7 @@ def _own_facts(analysis: Analysis, system: SystemSummary, shared: Sequence[Fact]
     environment = system.environment
     elsewhere = {*system_options(system), *(environment.reported if environment.host != HostFacts() else ())}
     factors = [
-        (factor_name(name), shown_factor(name, value))
+        (factor_name(name), factor_value(name, value))
         for name, value in system.factors.items()
         if name not in elsewhere and any(other.factors.get(name) != value for other in analysis.systems)
     ]
@@ -253,13 +252,9 @@ def _differences(facts: Sequence[dict[str, str]], common: dict[str, str], labels
         return None
     return Table(
         caption="What differs between them",
-        columns=(_words(""), *map(_words, labels)),
+        columns=(text_column(""), *map(text_column, labels)),
         rows=tuple((Entry(name), *(Entry(each.get(name) or NOT_KNOWN) for each in facts)) for name in names),
     )
-
-
-def _words(heading: str) -> Column:
-    return Column(heading=heading, numeric=False)
 
 
 def _levels(analysis: Analysis, systems: Sequence[SystemSummary], labels: Sequence[str]) -> tuple[Table, ...]:
@@ -518,14 +513,14 @@ def option_table(caption: str, options: Sequence[Mapping[str, Option]], labels: 
     if not names:
         return None
     defaults = {name: _default_words(name, options, labels) for name in names}
-    columns = [_words("option"), *(_words(label or "value") for label in labels)]
-    columns += [_words("server's default")] if any(defaults.values()) else []
+    columns = [text_column("option"), *(text_column(label or "value") for label in labels)]
+    columns += [text_column("server's default")] if any(defaults.values()) else []
     rows = []
     for name in names:
         row = [Entry(name), *(Entry(_option_words(name, each[name]) if name in each else "") for each in options)]
         row += [Entry(defaults[name])] if any(defaults.values()) else []
         rows.append((*row, Entry(MEANINGS.get(name, ""))))
-    return Table(caption=caption, columns=(*columns, _words("what it does")), rows=tuple(rows))
+    return Table(caption=caption, columns=(*columns, text_column("what it does")), rows=tuple(rows))
 
 
 def _option_words(name: str, option: Option) -> str:

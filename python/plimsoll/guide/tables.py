@@ -211,6 +211,11 @@ class Column:
         return self.heading if self.group is None else f"{self.group}: {self.heading}"
 
 
+def text_column(heading: str) -> Column:
+    """A column of words, aligned left."""
+    return Column(heading=heading, numeric=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """A table with its caption. The first column names the row.

@@ -17,7 +17,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from plimsoll.guide.tables import Column, Entry, Table
+from plimsoll.guide.tables import Column, Entry, Table, text_column
 from plimsoll.guide.words import clean
 
 LONG_WORD, SHORT_WORD = 24, 10
@@ -65,7 +65,7 @@ def _with_bounds(table: Table) -> list[Column]:
     for index in reversed(_detailed(table)):
         columns.insert(index + 1, Column(heading=columns[index].detail if columns[index].numeric else ""))
     if _is_marked(table):
-        columns.append(Column(heading="", numeric=False))
+        columns.append(text_column(""))
     return columns
 
 

@@ -24,7 +24,7 @@ from plimsoll.guide.drawing import alt
 from plimsoll.guide.marks import SERIES_COUNT, Chart, Row, Series, Style, axis_y, chart_of, finish, names, rate_words
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.sources import Links, href, recordings_line
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, text_column
 from plimsoll.guide.words import clean, grouped
 from plimsoll.prose.phrases import levels_words, spans
 from plimsoll.record.level import Level
@@ -34,13 +34,13 @@ from plimsoll.wording import counted, listed
 SLOWER = "machine slower"
 
 _CONDITION_COLUMNS = (
-    Column(heading="system", numeric=False),
-    Column(heading="workload", numeric=False),
-    Column(heading="levels", numeric=False),
-    Column(heading="repetitions", numeric=False),
-    Column(heading="state", numeric=False),
+    text_column("system"),
+    text_column("workload"),
+    text_column("levels"),
+    text_column("repetitions"),
+    text_column("state"),
     Column(heading="window"),
-    Column(heading="what was seen", numeric=False),
+    text_column("what was seen"),
 )
 _NOTES = (
     "Trials that are not listed were in a steady state on a machine as fast as around the other trials, and undisturbed"
@@ -191,15 +191,15 @@ def _seconds(value: float) -> str:
 
 
 _OUTAGE_COLUMNS = (
-    Column(heading="system", numeric=False),
-    Column(heading="workload", numeric=False),
+    text_column("system"),
+    text_column("workload"),
     Column(heading="level"),
     Column(heading="repetition"),
     Column(heading="began"),
     Column(heading="lasted"),
     Column(heading="connections lost"),
     Column(heading="transactions lost"),
-    Column(heading="in the figures", numeric=False),
+    text_column("in the figures"),
 )
 
 
@@ -566,17 +566,17 @@ def _verdict(what: str, trends: Sequence[Trend]) -> str:
 def _table(trials: Sequence[LongTrial], units: dict[str, str]) -> Table:
     words = ("system", "workload", "level")
     columns = (
-        *(Column(heading=heading, numeric=False) for heading in words),
+        *(text_column(heading) for heading in words),
         Column(heading="repetition"),
         Column(heading="window"),
         Column(heading="first minute"),
         Column(heading="last minute"),
         Column(heading="change"),
-        Column(heading="throughput", numeric=False),
+        text_column("throughput"),
         Column(heading="p99, first minute"),
         Column(heading="p99, last minute"),
         Column(heading="p99, change"),
-        Column(heading="p99", numeric=False),
+        text_column("p99"),
     )
     rows = tuple(_long_trial_row(trial, units.get(trial.workload, "tps")) for trial in trials)
     return Table(caption="Drift over long windows", columns=columns, rows=rows)

@@ -32,7 +32,7 @@ from plimsoll.guide.drawing import alt
 from plimsoll.guide.marks import Chart, Style, axis_y, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart, best_systems, folded_but_best
 from plimsoll.guide.sources import Links, href, recordings_line
-from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
+from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, text_column
 from plimsoll.prose.phrases import confidence, rate_with_interval
 from plimsoll.units import format_ms, format_number, format_percent, format_rate
 from plimsoll.wording import listed
@@ -453,7 +453,7 @@ def _waits(system: str, place: str, level: WhereLevel) -> Table | None:
     if not level.server_waits:
         return None
     columns = (
-        Column(heading="wait", numeric=False),
+        text_column("wait"),
         Column(heading="count", group="per transaction"),
         Column(heading="ms", group="per transaction"),
     )
@@ -469,7 +469,7 @@ def _statements(system: str, place: str, level: WhereLevel) -> Table | None:
     if not level.server_statements:
         return None
     columns = (
-        Column(heading="statement", numeric=False),
+        text_column("statement"),
         Column(heading="count", group="per transaction"),
         Column(heading="ms", group="per transaction"),
         Column(heading="rows examined", group="per transaction"),
