@@ -18,7 +18,15 @@ from plimsoll.errors import PlimsollError
 from support.waiting import until
 
 HELLO = {"type": "hello", "protocol": PROTOCOL, "engine": "0.1.0", "pid": 1, "monotonic_ns": 1, "unix_ns": 1}
-READY = {"type": "ready", "connections": 2, "wanted_count": 2, "connect_ms": 1, "failures": [], "encryptions": []}
+READY = {
+    "type": "ready",
+    "connections": 2,
+    "wanted_count": 2,
+    "connect_ms": 1,
+    "failures": [],
+    "encryptions": [],
+    "statements": [],
+}
 WARNING = {"type": "warning", "code": "a-code", "evidence": "Seen.", "advice": "Do."}
 CPU = {"user_ns": 1, "system_ns": 2}
 INTERVAL = {"type": "interval", "index": 0, "from_ns": 0, "to_ns": 10**9, "client": CPU, "groups": []}

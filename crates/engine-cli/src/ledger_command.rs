@@ -31,6 +31,7 @@ pub fn run(output: &Arc<Output>) -> Result<Done, WorkerFault> {
         connect_ms: (monotonic_ns() - begin_ns) / 1_000_000,
         failures: Vec::new(),
         encryptions: Vec::new(),
+        statements: Vec::new(),
     }));
     match input.next()? {
         Some(LedgerCommand::Start { .. }) => {}

@@ -1,5 +1,7 @@
 //! What a workload implements: workers that pull arrivals from their gate, and the factory that builds them.
 
+use plimsoll_core::message::SentStatement;
+
 use crate::fault::WorkerFault;
 use crate::gate::Gate;
 use crate::interrupter::Interrupter;
@@ -28,6 +30,11 @@ pub trait Worker {
 pub trait WorkerFactory: Send + Sync {
     /// Names of the transaction types, at least one. [`Gate::finish`] takes an index into them.
     fn transaction_names(&self) -> Vec<String>;
+
+    /// What its transactions send, in the order in which they do; nothing where the plan states it.
+    fn statements(&self) -> Vec<SentStatement> {
+        Vec::new()
+    }
 
     /// The servers that its workers use, the source first.
     fn servers(&self) -> Vec<GroupServer> {

@@ -223,14 +223,15 @@ def trial(
         give_up=give_up, network_timeout=network_timeout, read_timeout=read_timeout, burstiness=burstiness,
         is_open=wanted is not None)  # fmt: skip
     warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
+    duration_s = option_values.duration_s(duration, "--duration")
     shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
     kept = recording_wanted(record, record_system, record_workload, wanted)
     with ExitStack() as stack:
         resolved, started = _servers(target, login, replicas,
             lambda: throwaway(stack, server, spec, login, connections, kept, replicas))  # fmt: skip
         run = SingleRun(workload=spec, target=resolved, managed=next(iter(started), None), connections=connections,
-            warm_up_s=warm_up_s, duration_s=option_values.duration_s(duration, "--duration"), seed=seed,
-            arrivals=wanted, clients=clients, drivers=shared, replicas=tuple(started[1:]))  # fmt: skip
+            warm_up_s=warm_up_s, duration_s=duration_s, seed=seed, arrivals=wanted,
+            clients=clients, drivers=shared, replicas=tuple(started[1:]))  # fmt: skip
         raise typer.Exit(_measure_and_show(run, kept, as_json=as_json, whole_sheet=sheet))
 
 

@@ -157,6 +157,7 @@ def merge_ready(parts: Sequence[Ready]) -> Ready:
         connect_ms=max(part.connect_ms for part in parts),
         failures=[failure for part in parts for failure in part.failures],
         encryptions=_different(encryptions),
+        statements=parts[0].statements,  # all send the same
     )
 
 

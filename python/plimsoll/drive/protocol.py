@@ -98,6 +98,14 @@ class Encryption(EngineMessage):
     agreed: str | None = None
 
 
+class SentStatement(EngineMessage):
+    """A statement that transactions of a type send, with a `?` for each value; how often, where that is fixed."""
+
+    transaction: str
+    sql: str
+    times: Count | None = None
+
+
 class Ready(EngineMessage):
     """The connections are open, or as many as came; `start` is awaited."""
 
@@ -107,6 +115,7 @@ class Ready(EngineMessage):
     connect_ms: Count
     failures: list[ConnectFailure]
     encryptions: list[Encryption]
+    statements: list[SentStatement]
 
 
 class Listening(EngineMessage):

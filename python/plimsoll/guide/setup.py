@@ -19,13 +19,10 @@ from plimsoll.prose.phrases import levels_words
 
 _NOTHING_KNOWN = "The sources say nothing about the machines beyond the factors of the systems."
 _STATEMENTS_NOTE = (
-    "Of built-in workloads, these are the statements whose execution plans were compared, with sample values: BEGIN,"
-    " COMMIT and INSERT are not among them, nor, in TPC-C-derived workloads, statements that find a row by its primary"
-    " key."
+    "A ? stands for each value. Of statements that are alike but for a table, a district or the length of a list, one"
+    " is shown. TPC-C-derived transactions send some of theirs only in some cases, or once for each line or district."
 )
-
-
-_STATEMENTS_MAX = 40
+_STATEMENTS_MAX = 60
 _MORE = f"These are the first {_STATEMENTS_MAX} of {{count:,}}; guide.json has all."
 
 
@@ -109,7 +106,7 @@ def _statements(analysis: Analysis) -> Table | None:
     return Table(
         caption="Statements, and how often a transaction has them",
         columns=(
-            text_column("statement"),
+            text_column("transaction"),
             *(Column(heading=workload.name) for workload in workloads),
             text_column("SQL"),
         ),

@@ -135,6 +135,20 @@ class EncryptionRecord(Document):
     agreed: str | None
 
 
+class StatementRecord(Document):
+    """A statement that transactions of a built-in workload send.
+
+    Attributes:
+        transaction: Type of the transaction.
+        sql: With a `?` for each value. Of statements that are alike but for a table or the length of a list, the first.
+        times: How often in a transaction; None where that differs.
+    """
+
+    transaction: str
+    sql: str
+    times: int | None = None
+
+
 class ConnectionsRecord(Document):
     """How the connections of a trial came about.
 
@@ -503,6 +517,7 @@ class Outcome(Document):
         window: Which intervals count; None when there are none.
         account: None for imports.
         connections: None for imports, and when the load never began.
+        statements: What its transactions send; empty for workload files, for imports and in older recordings.
         drivers: Those that shared the load; empty where it was one engine on the machine that ran Plimsoll.
         outages: The first thousand, by instance and time.
         outages_count: How many there were.
@@ -519,6 +534,7 @@ class Outcome(Document):
     window: Window | None = None
     account: EngineAccount | None = None
     connections: ConnectionsRecord | None = None
+    statements: tuple[StatementRecord, ...] = ()
     drivers: tuple[DriverRecord, ...] = ()
     outages: tuple[OutageRecord, ...] = ()
     outages_count: int = 0

@@ -32,6 +32,7 @@ from plimsoll.record.model import (
     Outcome,
     State,
     StateMark,
+    StatementRecord,
     TrialRecord,
     TrialWarning,
     Verdict,
@@ -214,6 +215,7 @@ def outcome_of(
         window=measured.window,
         account=None if done is None else account_of(done),
         connections=None if progressing.ready is None else connections_of(progressing.ready),
+        statements=() if progressing.ready is None else statements_of(progressing.ready),
         drivers=() if progressing.run is None else progressing.run.drivers,
         outages=() if done is None else outages_of(done),
         outages_count=0 if done is None else done.outages_count,
@@ -245,6 +247,11 @@ def connections_of(ready: Ready) -> ConnectionsRecord:
         failures=tuple(ConnectFailureRecord.model_validate(failure.model_dump()) for failure in ready.failures),
         encryptions=tuple(EncryptionRecord.model_validate(encryption.model_dump()) for encryption in ready.encryptions),
     )
+
+
+def statements_of(ready: Ready) -> tuple[StatementRecord, ...]:
+    """What the transactions of a built-in workload send, as recordings keep it."""
+    return tuple(StatementRecord.model_validate(statement.model_dump()) for statement in ready.statements)
 
 
 def outages_of(done: Done) -> tuple[OutageRecord, ...]:

@@ -8,7 +8,7 @@ differ (INSERT of values, BEGIN, COMMIT) are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,18 +45,6 @@ def shipped_statements(workload: Workload) -> Iterator[Explained]:
     elif isinstance(workload, TpccSpec):
         texts = _tpcc(workload)
     return (Explained(workload.name, name, sql) for name, sql in texts.items())
-
-
-def times_in_transaction(kind: str, options: Mapping[str, Any], name: str) -> str | None:
-    """How often a transaction has a statement; None where its kind has no number for each.
-
-    Args:
-        kind: Of the workload.
-        options: All that were in force.
-        name: Of the statement.
-    """
-    times = options.get("delete_inserts" if name == "deletes" else name)
-    return str(times) if kind in (*_MIXED, *_CHANGING) and isinstance(times, int) else None
 
 
 def _tpcc(workload: TpccSpec) -> dict[str, str]:

@@ -13,9 +13,8 @@ from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
 from plimsoll.guide.setup import repeat_section, setup_section
 from plimsoll.guide.tables import Table
-from plimsoll.record.environment import Environment, InstanceFacts
-from plimsoll.record.model import WorkloadRecord
-from plimsoll.record.server_facts import DataFacts, StatementPlan
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import StatementRecord, WorkloadRecord
 from plimsoll.spec.study import parse_study
 from plimsoll.spec.workloads import reader
 from support.analyses import measured_analysis
@@ -189,19 +188,21 @@ def test_of_very_many_statements_the_first_are_shown() -> None:
     statements = tuple(WorkloadStatement(name=f"s{number}", sql="SELECT 1") for number in range(1_200))
     workload = WorkloadSummary(name="w", statements=statements)
     (table,) = setup_section(imported_analysis().model_copy(update={"workloads": (workload,), "curves": ()})).tables
-    assert len(table.rows) == 40
-    assert "first 40 of 1,200" in table.notes[-1]
+    assert len(table.rows) == 60
+    assert "first 60 of 1,200" in table.notes[-1]
 
 
-def test_statements_of_a_built_in_workload_are_those_that_were_explained() -> None:
-    plans = tuple(
-        StatementPlan(workload=workload, statement="point_selects", sql=sql)
-        for workload, sql in (("w", "SELECT 1"), ("x", "SELECT 2"))
-    )
-    environment = Environment(instances=(InstanceFacts(name="a", data=DataFacts(plans=plans)),))
-    workload = WorkloadRecord(name="w", kind="oltp_read_only", options={"point_selects": 10})
-    (statement,) = statements_of(workload, [Environment(), environment])
-    assert statement == WorkloadStatement(name="point_selects", sql="SELECT 1", times="10")
+def test_statements_of_a_built_in_workload_are_those_that_the_engine_sent() -> None:
+    sent = [
+        StatementRecord(transaction="payment", sql="SELECT 1"),
+        StatementRecord(transaction="delivery", sql="SELECT 2", times=10),
+        StatementRecord(transaction="payment", sql="COMMIT"),
+    ]
+    assert [tuple(each.model_dump().values()) for each in statements_of(WorkloadRecord(name="w"), sent)] == [
+        ("payment, 1", "SELECT 1", None),
+        ("delivery", "SELECT 2", "10"),
+        ("payment, 2", "COMMIT", None),
+    ]
 
 
 def test_statements_of_a_workload_file_are_its_own() -> None:

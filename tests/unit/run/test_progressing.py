@@ -14,6 +14,7 @@ READY = Ready(
     connect_ms=1500,
     failures=[ConnectFailure(instance="a", code=1040, count=2, message="Too many connections")],
     encryptions=[Encryption(instance="a", role="source", agreed="TLSv1.3 TLS_AES_256_GCM_SHA384")],
+    statements=[],
 )
 OUTAGES = [
     Outage(instance="a", from_ns=1_500_000_000, to_ns=4_000_000_000, connections_count=7, lost_count=6),

@@ -124,6 +124,7 @@ fn ready(trial: &Trial, connect_ms: u64) -> Result<Ready, WorkerFault> {
         connect_ms,
         failures: Vec::new(),
         encryptions: Vec::new(),
+        statements: Vec::new(),
     };
     for group in &trial.groups {
         let opened_count = group.servers.source().outages.connected_count();
@@ -135,6 +136,11 @@ fn ready(trial: &Trial, connect_ms: u64) -> Result<Ready, WorkerFault> {
         ready
             .failures
             .extend(group.refusals.failures(&group.instance, &group.servers));
+        for statement in group.statements() {
+            if !ready.statements.contains(&statement) {
+                ready.statements.push(statement);
+            }
+        }
     }
     Ok(ready)
 }

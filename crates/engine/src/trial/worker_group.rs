@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use plimsoll_core::message::FailureClass;
+use plimsoll_core::message::{FailureClass, SentStatement};
 
 use super::refusals::Refusals;
 use super::{ConnectionTerms, GroupRun, TrialOptions};
@@ -65,6 +65,11 @@ impl WorkerGroup {
             end_ns: options.duration_ms * 1_000_000,
             side,
         }
+    }
+
+    /// What its transactions send.
+    pub(super) fn statements(&self) -> Vec<SentStatement> {
+        self.factory.statements()
     }
 
     /// Gathers what is in flight at `to_ns`, the end of an interval, and returns how many of those wait.

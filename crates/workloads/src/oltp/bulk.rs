@@ -14,6 +14,11 @@ const ROW_BYTES_MAX: usize = 2 * 10 + 4;
 /// Rows in one statement: always as many as fit when all their numbers are long.
 pub const ROWS: u64 = ((STATEMENT_BYTES - BEGIN_BYTES) / ROW_BYTES_MAX) as u64;
 
+/// The statement for readers: its first row, and that more follow.
+pub fn outline(table: &str) -> String {
+    format!("INSERT INTO {table} VALUES(?,?),... ({ROWS} rows)")
+}
+
 /// Writes the statement with the rows from `first` on into `sql`.
 pub fn write(table: &str, first: u64, sql: &mut Vec<u8>) {
     sql.clear();

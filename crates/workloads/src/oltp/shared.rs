@@ -1,7 +1,9 @@
 //! What all workers of a group have in common: the transaction, and what its values are drawn from.
 
+use plimsoll_core::message::SentStatement;
 use plimsoll_core::plan::{OltpOptions, WorkloadPlan};
 
+use super::bulk;
 use super::plan::{self, Step, Transaction};
 use super::tables::{self, Numbers};
 use crate::distribution::Rows;
@@ -55,6 +57,48 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// What a transaction sends, in order, on the first of its tables.
+    pub fn statements(&self) -> Vec<SentStatement> {
+        let Transaction {
+            name,
+            steps,
+            statements,
+            ..
+        } = &self.transaction;
+        let sent = |sql: String, times| SentStatement {
+            transaction: (*name).to_owned(),
+            sql,
+            times: Some(times),
+        };
+        let mut all = Vec::new();
+        for step in steps {
+            match *step {
+                Step::Alone(statement) | Step::Call(statement) => all.push((statement, 1)),
+                Step::ByRow { statement, count }
+                | Step::ByRange { statement, count, .. }
+                | Step::Rewrites { statement, count, .. } => all.push((statement.at(0), count)),
+                Step::Replacements {
+                    delete, insert, count, ..
+                } => all.extend([(delete.at(0), count), (insert.at(0), count)]),
+                Step::Insert { statement, .. }
+                | Step::DeleteOnce(statement)
+                | Step::PointList { statement, .. }
+                | Step::RangeList { statement, .. } => all.push((statement.at(0), 1)),
+                Step::BulkInsert => {}
+            }
+        }
+        let bulk = self.bulk_tables.first().map(|table| bulk::outline(table));
+        let texts = all
+            .into_iter()
+            .map(|(id, times)| (statements.text(id).to_owned(), times));
+        texts
+            .chain(bulk.map(|sql| (sql, 1)))
+            .map(|(sql, times)| sent(sql, times))
+            .collect()
+    }
+}
+
 impl Parts {
     fn new(options: &OltpOptions, connections: u64) -> Self {
         let small_count = options.table_size / connections + 1;
@@ -64,5 +108,43 @@ impl Parts {
             large: draw(small_count + 1),
             small_count,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_transaction_sends_is_named_once_with_how_often() {
+        let of = |plan: fn(OltpOptions) -> WorkloadPlan| {
+            let options = OltpOptions {
+                tables: 3,
+                ..OltpOptions::default()
+            };
+            let statements = Shared::new(&plan(options), 0, 4).statements();
+            let line = |one: SentStatement| format!("{}: {:?} {}", one.transaction, one.times, one.sql);
+            statements.into_iter().map(line).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of(WorkloadPlan::OltpWriteOnly),
+            [
+                "oltp_write_only: Some(1) BEGIN",
+                "oltp_write_only: Some(1) UPDATE sbtest1 SET k=k+1 WHERE id=?",
+                "oltp_write_only: Some(1) UPDATE sbtest1 SET c=? WHERE id=?",
+                "oltp_write_only: Some(1) DELETE FROM sbtest1 WHERE id=?",
+                "oltp_write_only: Some(1) INSERT INTO sbtest1 (id, k, c, pad) VALUES (?, ?, ?, ?)",
+                "oltp_write_only: Some(1) COMMIT",
+            ]
+        );
+        assert!(
+            of(WorkloadPlan::OltpReadOnly)
+                .contains(&"oltp_read_only: Some(10) SELECT c FROM sbtest1 WHERE id=?".to_owned())
+        );
+        let bulk = of(WorkloadPlan::BulkInsert);
+        assert!(
+            bulk.len() == 1 && bulk[0].contains("INSERT INTO sbtest1 VALUES(?,?),..."),
+            "{bulk:?}"
+        );
     }
 }

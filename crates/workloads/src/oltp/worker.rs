@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use plimsoll_core::message::SentStatement;
 use plimsoll_core::plan::{ReconnectMode, WorkloadPlan};
 use plimsoll_core::random::below;
 use plimsoll_engine::{Arrival, Gate, GroupServer, Interrupter, ServerIndex, Worker, WorkerFactory, WorkerFault};
@@ -33,6 +34,10 @@ impl OltpFactory {
 impl WorkerFactory for OltpFactory {
     fn transaction_names(&self) -> Vec<String> {
         vec![self.shared.transaction.name.to_owned()]
+    }
+
+    fn statements(&self) -> Vec<SentStatement> {
+        self.shared.statements()
     }
 
     fn servers(&self) -> Vec<GroupServer> {

@@ -17,7 +17,7 @@ from plimsoll.analyse.trial.processors import servers_host
 from plimsoll.analyse.trial.tpcc import beside, tpcc_deviations
 from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.analyse.trial.types import shares_of
-from plimsoll.record.model import Origin, WorkloadRecord, price_of
+from plimsoll.record.model import Origin, StatementRecord, WorkloadRecord, price_of
 from plimsoll.spec.oltp import KINDS, WorkloadSpec
 from plimsoll.spec.tpcc import TPCC, TpccSpec
 
@@ -48,11 +48,16 @@ def summarise_workloads(trials: Iterable[TrialSummary]) -> tuple[WorkloadSummary
             ),
             deviations=tpcc_deviations(trials_by_workload[workload.name]),
             learned=learned_from(workload),
-            statements=statements_of(workload, (trial.environment for trial in trials_by_workload[workload.name])),
+            statements=statements_of(workload, _sent(trials_by_workload[workload.name])),
             reported=workload.reported,
         )
         for workload in reversed(first.values())
     )
+
+
+def _sent(trials: Iterable[TrialSummary]) -> Sequence[StatementRecord]:
+    """What the first of these trials sent that has it recorded."""
+    return next((trial.outcome.statements for trial in trials if trial.outcome.statements), ())
 
 
 def with_unknowns(systems: Sequence[SystemSummary], curves: Sequence[Curve]) -> tuple[SystemSummary, ...]:

@@ -1,21 +1,20 @@
 """What a workload is: whether it only reads, its statements, and from which log it was learned.
 
 It only reads by its kind or, where none is stated, by its name. What a workload file says of its statements, and how
-faithful it is to its log, is read from its recorded text; of other workloads the server was asked to explain the
-statements.
+faithful it is to its log, is read from its recorded text; of other workloads the engine said what it sends.
 """
 
 from __future__ import annotations
 
+import itertools
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from plimsoll.errors import SpecError
 from plimsoll.record.document import Document
-from plimsoll.record.environment import Environment
-from plimsoll.record.model import WorkloadRecord
-from plimsoll.spec.explain_statements import times_in_transaction
+from plimsoll.record.model import StatementRecord, WorkloadRecord
 from plimsoll.spec.learned_section import FigureKind, LearnedCheck, LearnedSpec
 from plimsoll.spec.oltp import reads_only
 from plimsoll.spec.transactions import Counts, StatementSpec, TransactionSpec
@@ -41,8 +40,8 @@ class WorkloadStatement(Document):
     """A statement of a workload.
 
     Attributes:
-        name: Unique within the workload.
-        sql: With values in it, or with `:name` where a workload file draws them.
+        name: Of the transaction that has it, with a number where that has several; unique within the workload.
+        sql: With `?` for each value, or with `:name` where a workload file draws them.
         times: How often it runs in a transaction, such as `10` or `1 to 5`; null where the recordings do not say.
     """
 
@@ -51,27 +50,27 @@ class WorkloadStatement(Document):
     times: str | None = None
 
 
-def statements_of(workload: WorkloadRecord, environments: Iterable[Environment]) -> tuple[WorkloadStatement, ...]:
+def statements_of(workload: WorkloadRecord, sent: Sequence[StatementRecord]) -> tuple[WorkloadStatement, ...]:
     """The statements that are known of a workload.
 
     Args:
         workload: As a trial recorded it.
-        environments: Of its trials: the first one whose servers explained statements of the workload counts.
+        sent: What the engine sent, where it is no workload file.
     """
     text = workload.options.get("definition")
-    if isinstance(text, str):
-        return tuple(_of_file(text))
-    instances = (instance for environment in environments for instance in environment.instances)
-    plans = (instance.data.plans for instance in instances if instance.data is not None)
-    explained = ([plan for plan in each if plan.workload == workload.name] for each in plans)
-    return tuple(
-        WorkloadStatement(
-            name=plan.statement,
-            sql=plan.sql,
-            times=times_in_transaction(workload.kind or "", workload.options, plan.statement),
+    return tuple(_of_file(text) if isinstance(text, str) else _of_engine(sent))
+
+
+def _of_engine(sent: Sequence[StatementRecord]) -> Iterator[WorkloadStatement]:
+    counts = Counter(statement.transaction for statement in sent)
+    numbers = {name: itertools.count(1) for name in counts}
+    for statement in sent:
+        name = statement.transaction
+        yield WorkloadStatement(
+            name=name if counts[name] == 1 else f"{name}, {next(numbers[name])}",
+            sql=statement.sql,
+            times=None if statement.times is None else str(statement.times),
         )
-        for plan in next(filter(None, explained), ())
-    )
 
 
 def _of_file(text: str) -> Iterator[WorkloadStatement]:

@@ -63,6 +63,11 @@ impl Choice {
         }
     }
 
+    /// Whether any transaction is of this type.
+    pub fn may_be(&self, kind: Type) -> bool {
+        self.weights[kind as usize] > 0
+    }
+
     /// The type of a terminal's transaction number `index`.
     pub fn of(&self, terminal: u32, index: u64) -> Type {
         let stream = CHOICES + u64::from(terminal);

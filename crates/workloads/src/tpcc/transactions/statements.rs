@@ -7,6 +7,7 @@ use plimsoll_core::plan::{TpccMode, TpccOptions};
 use plimsoll_session::{StatementId, Statements};
 
 use super::calls::Calls;
+use super::choice::Type;
 use crate::isolation;
 use crate::tpcc::deviations::{Deviations, LowStocks, Oldest, Paid};
 use crate::tpcc::scale::{DISTRICTS, ORDER_LINES};
@@ -118,6 +119,85 @@ impl Catalogue {
             deviations,
             calls,
         }
+    }
+
+    /// What each transaction sends, in order. Of statements for the districts, and for the lengths of an order, the first.
+    pub fn sent(&self) -> [(Type, Vec<StatementId>); 5] {
+        if let Some(calls) = self.calls {
+            return [
+                (Type::NewOrder, vec![calls.new_order]),
+                (Type::Payment, vec![calls.payment]),
+                (Type::OrderStatus, vec![calls.order_status]),
+                (Type::Delivery, vec![calls.delivery]),
+                (Type::StockLevel, vec![calls.stock_level]),
+            ];
+        }
+        let (order, payment, status) = (&self.new_order, &self.payment, &self.order_status);
+        let (delivery, stocks) = (&self.delivery, &self.stock_level);
+        [
+            (
+                Type::NewOrder,
+                vec![
+                    order.customer,
+                    order.district,
+                    order.next_order,
+                    order.order,
+                    order.new_order,
+                    order.items,
+                    order.stocks[0],
+                    order.stock,
+                    order.lines[0],
+                    self.commit,
+                    self.rollback,
+                ],
+            ),
+            (
+                Type::Payment,
+                vec![
+                    payment.pay_warehouse,
+                    payment.warehouse,
+                    payment.pay_district,
+                    payment.district,
+                    self.customers_by_name,
+                    payment.customer,
+                    payment.pay,
+                    payment.pay_bad_credit,
+                    payment.history,
+                    self.commit,
+                ],
+            ),
+            (
+                Type::OrderStatus,
+                vec![
+                    self.customers_by_name,
+                    status.customer,
+                    status.last_order,
+                    status.lines,
+                    self.commit,
+                ],
+            ),
+            (
+                Type::Delivery,
+                vec![
+                    delivery.oldest,
+                    delivery.remove,
+                    delivery.customer,
+                    delivery.carrier,
+                    delivery.lines,
+                    delivery.amount,
+                    delivery.pay,
+                    self.commit,
+                ],
+            ),
+            (
+                Type::StockLevel,
+                [stocks.district, stocks.count]
+                    .into_iter()
+                    .chain(stocks.each)
+                    .chain([self.commit])
+                    .collect(),
+            ),
+        ]
     }
 
     /// How many statements a connection uses.
@@ -303,6 +383,22 @@ mod tests {
         for statement in [tpc.new_order.new_order, tpc.delivery.oldest, tpc.delivery.remove] {
             let sql = tpc.statements.text(statement);
             assert!(sql.contains(" new_order ") && !sql.contains("new_orders"), "{sql}");
+        }
+    }
+
+    #[test]
+    fn each_transaction_names_what_it_sends() {
+        let known = |kit: Option<TpccKit>| {
+            let catalogue = of_kit(kit);
+            let sent: Vec<_> = catalogue.sent().into_iter().flat_map(|(_, ids)| ids).collect();
+            let alike = [&catalogue.new_order.stocks[1..], &catalogue.new_order.lines[1..]].concat();
+            let all = (0..catalogue.statements.count()).map(StatementId);
+            all.filter(|id| !sent.contains(id) && !alike.contains(id))
+                .map(|id| catalogue.statements.text(id).to_owned())
+                .collect::<Vec<_>>()
+        };
+        for kit in [None, Some(TpccKit::TpccMysql), Some(TpccKit::Dbt2)] {
+            assert_eq!(known(kit), Vec::<String>::new(), "statements that no transaction names");
         }
     }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use plimsoll_core::message::SentStatement;
 use plimsoll_core::plan::{Connections, TpccOptions};
 use plimsoll_engine::{
     Arrival, Gate, GroupServer, Interrupter, Outcome, ServerIndex, Worker, WorkerFactory, WorkerFault,
 };
-use plimsoll_session::{GroupServers, Session, Sessions, StatementError, Terms, transact};
+use plimsoll_session::{GroupServers, Session, Sessions, StatementError, StatementId, Terms, transact};
 
 use super::choice::{Choice, Type};
 use super::client::{Client, Memory};
@@ -62,6 +63,22 @@ impl WorkerFactory for TpccFactory {
         let deferred = self.defers_deliveries.then_some(DEFERRED);
         let names = Type::ALL.into_iter().map(Type::name).chain(deferred);
         names.map(str::to_owned).collect()
+    }
+
+    fn statements(&self) -> Vec<SentStatement> {
+        let of = |(kind, ids): (Type, Vec<StatementId>)| {
+            ids.into_iter().map(move |id| SentStatement {
+                transaction: kind.name().to_owned(),
+                sql: self.catalogue.statements.text(id).to_owned(),
+                times: None,
+            })
+        };
+        self.catalogue
+            .sent()
+            .into_iter()
+            .filter(|(kind, _)| self.draws.choice.may_be(*kind))
+            .flat_map(of)
+            .collect()
     }
 
     fn servers(&self) -> Vec<GroupServer> {
