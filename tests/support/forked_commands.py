@@ -213,9 +213,7 @@ def _obey(request: dict[str, object]) -> None:
 
 def _leave(code: object) -> None:
     """Ends the process as its end by itself would, without taking all modules apart, which copies their memory."""
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
+    threading._shutdown()
     atexit._run_exitfuncs()
     if code is not None and not isinstance(code, int):
         print(code, file=sys.stderr)
