@@ -22,7 +22,7 @@ from support.command import plimsoll, start_forked
 from support.recordings import finished_ids
 from support.studies import wait_for_interval
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.endure]
 
 LIMIT = 4
 STUDY = f"""

@@ -70,8 +70,9 @@ def _keep_screenshot(page: Page, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "width"),
     [
-        *((name, width) for name in ("measured", "hostile") for width in (DESKTOP, PHONE)),
-        *(case for name in ("imported", "tpcc") for case in (in_endure(name, DESKTOP), (name, PHONE))),
+        *((name, PHONE) for name in GUIDES),
+        ("measured", DESKTOP),
+        *(in_endure(name, DESKTOP) for name in GUIDES if name != "measured"),
     ],
 )
 def test_charts_answer_and_nothing_is_fetched_or_runs_over(
