@@ -214,7 +214,7 @@ def test_a_full_disk_while_loading(tmp_path: Path) -> None:
     if (
         os.geteuid() != 0
         or subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=280m", "tmpfs", str(small)], check=False, capture_output=True
+            ["mount", "-t", "tmpfs", "-o", "size=170m", "tmpfs", str(small)], check=False, capture_output=True
         ).returncode
     ):
         if os.environ.get("CI"):

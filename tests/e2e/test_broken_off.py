@@ -20,7 +20,7 @@ from plimsoll.run.single import SingleRun, run_single
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.workloads import Workload
-from support.command import assert_one_clear_message, engines_of, plimsoll, real_server, start
+from support.command import Running, assert_one_clear_message, engines_of, plimsoll, real_server, start_forked
 from support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -44,14 +44,14 @@ def password(server: ManagedServer) -> dict[str, str]:
     return {"PW": server.target.password.get_secret_value()}
 
 
-def kill_engine(process: subprocess.Popen[str], *, when: Callable[[], bool], place: int = -1) -> None:
+def kill_engine(process: Running, *, when: Callable[[], bool], place: int = -1) -> None:
     """Kills an engine of a command once something is so."""
     assert until(lambda: process.poll() is not None or (bool(engines_of(process)) and when()))
     assert process.poll() is None, process.communicate()
     os.kill(engines_of(process)[place], signal.SIGKILL)
 
 
-def ended(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+def ended(process: Running) -> subprocess.CompletedProcess[str]:
     out, errors = process.communicate(timeout=300)
     return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
 
@@ -64,7 +64,7 @@ def has_rows(server: ManagedServer, table: str) -> bool:
 
 def test_the_engine_killed_while_it_loads(server: ManagedServer) -> None:
     kind = ["--workload", "oltp_0.4_simple", "--table-size", "20000000"]
-    process = start("prepare", *target(server), *kind, env=password(server))
+    process = start_forked("prepare", *target(server), *kind, env=password(server))
     kill_engine(process, when=lambda: has_rows(server, "sbtest"))
     assert_one_clear_message(ended(process), 3, "plimsoll-engine was ended by SIGKILL", "memory")
     removed = plimsoll("cleanup", *target(server), *kind, env=password(server))
@@ -76,14 +76,14 @@ def test_the_engine_killed_under_load(server: ManagedServer) -> None:
         with connect(server.target) as control:
             return bool(control.rows("SELECT 1 FROM information_schema.processlist WHERE info LIKE '%%sbtest1%%'"))
 
-    process = start("trial", *target(server), "--table-size", ROWS, "--duration", "60s", env=password(server))
+    process = start_forked("trial", *target(server), "--table-size", ROWS, "--duration", "60s", env=password(server))
     kill_engine(process, when=has_questions)
     assert_one_clear_message(ended(process), 3, "plimsoll-engine was ended by SIGKILL")
 
 
 def test_the_fake_server_killed_while_a_client_is_measured(tmp_path: Path) -> None:
     """What was measured until then is no limit of the client, and is not kept."""
-    process = start("doctor", "--client", "--connections", "2", "--duration", "20s",
+    process = start_forked("doctor", "--client", "--connections", "2", "--duration", "20s",
                     env={"XDG_STATE_HOME": str(tmp_path)})  # fmt: skip
     kill_engine(process, when=lambda: len(engines_of(process)) == 2, place=0)
     ran = ended(process)

@@ -24,7 +24,7 @@ from plimsoll.run.survey import driver_of
 from plimsoll.spec.clients import OpenArrivals, parse_rate
 from plimsoll.spec.drivers import DriverSpec
 from plimsoll.spec.target import Target
-from support.drivers import WORKLOAD, OddLauncher, own_engines, points_server, run_of
+from support.drivers import ARRIVALS, WORKLOAD, OddLauncher, own_engines, points_server, run_of
 from support.recorder import recorder, statements
 from support.ssh_hosts import SshHost, alone_with_copies, copies_of_engines, ssh_hosts
 from support.waiting import until
@@ -90,7 +90,8 @@ def _words(line: bytes) -> list[bytes]:
 def drive(target: Target, *launchers: OddLauncher | LocalLauncher) -> tuple[list[Interval], tuple[DriverRecord, ...]]:
     """The intervals of two seconds of load, and what is kept of its drivers."""
     places = [DriverPlace(f"load{index}", launcher) for index, launcher in enumerate(launchers)]
-    plan = trial_line(WORKLOAD, sources({"db": target}), connections=4, duration_s=2, seed=1, look_first=False)
+    servers = sources({"db": target})
+    plan = trial_line(WORKLOAD, servers, connections=4, duration_s=2, seed=1, arrivals=ARRIVALS, look_first=False)
     with SharedDriver(places, LocalDriver()).launch_trial(plan) as run:
         run.ready(lambda _: None)
         run.start()
@@ -161,21 +162,19 @@ def test_over_ssh_the_load_is_shared_and_ends_with_the_connection(socket_server:
     assert copies_of_engines() == [], "the engine on the PATH has the right version"
 
 
-@pytest.mark.parametrize("on_path", ["", "#!/bin/sh\necho plimsoll-engine 0.0.1\n"], ids=["none", "another version"])
-def test_a_host_without_this_engine_gets_a_copy_for_the_time_of_the_load(
-    socket_server: Target, loads: list[SshHost], on_path: str
+def test_hosts_with_no_engine_or_that_of_another_version_get_copies_for_the_time_of_the_load(
+    socket_server: Target, loads: list[SshHost]
 ) -> None:
-    program = loads[0].programs / "plimsoll-engine"
-    if on_path:
-        program.write_text(on_path)
-        program.chmod(0o755)
+    other_version = loads[1].programs / "plimsoll-engine"
+    other_version.write_text("#!/bin/sh\necho plimsoll-engine 0.0.1\n")
+    other_version.chmod(0o755)
     seen: list[Path] = []
-    drivers = (DriverSpec(ssh="load1"), DriverSpec(ssh="load1"))
+    drivers = (DriverSpec(ssh="load1"), DriverSpec(ssh="load1"), DriverSpec(ssh="load2"))
     summary = run_single(replace(run_of(socket_server, 1), drivers=drivers), lambda _: seen.extend(copies_of_engines()))
-    program.unlink(missing_ok=True)
-    assert [driver.name for driver in summary.outcome.drivers] == ["load1#1", "load1#2"]
+    other_version.unlink()
+    assert [driver.name for driver in summary.outcome.drivers] == ["load1#1", "load1#2", "load2"]
     assert all((driver.offered_count or 0) > 0 for driver in summary.outcome.drivers)
-    assert len(set(seen)) == 2
+    assert len(set(seen)) == 3
     assert copies_of_engines() == []
 
 

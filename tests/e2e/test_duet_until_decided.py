@@ -18,18 +18,18 @@ from plimsoll.run.folder import read_plan
 from plimsoll.run.planning import Budget
 from plimsoll.run.stopping_rule import Answering
 from plimsoll.spec.study import parse_study
-from support.command import plimsoll, start
+from support.command import plimsoll, start_forked
 from support.recordings import finished_ids
 from support.studies import wait_for_interval
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.endure]
 
 LIMIT = 4
 STUDY = f"""
 [study]
 name = "turns until decided"
 design = "duet"
-levels = {{ connections = [4] }}
+levels = {{ connections = [1] }}
 turn = "100ms"
 duration = "2s"
 rounds = "auto"
@@ -63,14 +63,14 @@ def test_it_decides_by_its_rounds_and_the_same_after_it_was_killed_in_the_second
     file, study = tmp_path / "s.toml", tmp_path / "study"
     file.write_text(STUDY + SYSTEMS)
     env = {"PLIMSOLL_DATA_DIR": f"/var/tmp/plimsoll-test-turns-decided-{os.getpid()}"}
-    killed = start("study", "run", file, "--to", study, env=env)
+    killed = start_forked("study", "run", file, "--to", study, env=env)
     wait_for_interval(study, killed, 3, trial=2)
     killed.send_signal(signal.SIGKILL)
     killed.wait()
     assert len(finished_ids(study)) == 2, "one round"
 
     status = plimsoll("study", "status", study).stdout
-    assert "after 1 round:\n  write, 4 connections: relaxed is " in status
+    assert "after 1 round:\n  write, 1 connection: relaxed is " in status
     ran = plimsoll("study", "run", file, "--to", study, env=env)
     assert ran.returncode == 0, ran.stderr
     looks = [event.event for event in read_events(study / "events.jsonl") if isinstance(event.event, AnswerProgressed)]

@@ -8,6 +8,7 @@ import pytest
 
 from support.command import plimsoll
 from support.examples import run_example
+from support.repository import ROOT
 
 pytestmark = pytest.mark.e2e
 
@@ -31,7 +32,12 @@ def test_scaling_with_processors(tmp_path: Path) -> None:
 
 
 def test_data_larger_than_the_pool_on_slow_and_fast_storage(tmp_path: Path) -> None:
-    ran = run_example("ssd-raid.toml", tmp_path / "study")
+    """In short runs of clients that think: the slow storage bears some ten transactions a second, they ask for many."""
+    text = (ROOT / "examples/small/ssd-raid.toml").read_text()
+    whole, short = 'duration = "8s"', 'duration = "3s"\nclients = { think_time = "10ms" }'
+    assert whole in text
+    (tmp_path / "ssd-raid.toml").write_text(text.replace(whole, short))
+    ran = run_example(tmp_path / "ssd-raid.toml", tmp_path / "study")
     reads = [level["per_transaction"]["page_reads"] for one in ran.analysis["where_time"] for level in one["levels"]]
     assert max(reads) > 0  # on a busy machine a level on the slow storage may complete nothing
     (claim,) = ran.analysis["claims"]
@@ -41,7 +47,7 @@ def test_data_larger_than_the_pool_on_slow_and_fast_storage(tmp_path: Path) -> N
 
 def test_paths_of_one_device_are_told(tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
-    text = (Path(__file__).parents[2] / "examples/ssd-raid.toml").read_text()
+    text = (ROOT / "examples/ssd-raid.toml").read_text()
     study.write_text(text.replace("/srv/slow", str(tmp_path)).replace("/srv/fast", str(tmp_path)))
     ran = plimsoll("study", "run", study, "--to", tmp_path / "out")
     assert ran.returncode in {2, 3}, ran.stderr

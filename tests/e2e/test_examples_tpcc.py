@@ -11,6 +11,7 @@ from support.examples import run_example
 pytestmark = pytest.mark.e2e
 
 
+@pytest.mark.endure
 def test_one_server_or_several_with_equal_totals(tmp_path: Path) -> None:
     ran = run_example("t5240-zones.toml", tmp_path / "study")
     cpus = {

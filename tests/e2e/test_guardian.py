@@ -22,6 +22,7 @@ from plimsoll.servers.directory import sweep
 from plimsoll.servers.freezing import OWN_FOLDER
 from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.servers.marked_directory import MARKER, environment_of
+from support.endure import in_endure
 from support.processes import exists
 from support.servers import MYSQL_IN_ENDURE, StartServer, bare_spec, server_base, server_command, start_server
 from support.waiting import until
@@ -124,7 +125,7 @@ def test_guardian_killed(server_base: Path) -> None:
     assert sweep(server_base) == (it.directory,)
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 0.1, 0.3, 0.7, 1.5])
+@pytest.mark.parametrize("delay_s", [in_endure(0.0), 0.1, in_endure(0.3), 0.7, in_endure(1.5)])
 def test_guardian_terminated_at_any_instant(delay_s: float, server_base: Path) -> None:
     """Also while it starts a server, and while the server's data is made."""
     owner = subprocess.Popen(

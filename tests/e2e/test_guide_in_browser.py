@@ -5,7 +5,6 @@ Screenshots are kept where PLIMSOLL_SCREENSHOTS says, for people to look at.
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from plimsoll.guide.build import print_pdf
 from plimsoll.guide.files import write_guide
 from support.analyses import HOSTILE, hostile_analysis, measured_analysis
 from support.browser import Browser, Page, browser
+from support.endure import in_endure
 from support.published import imported_analysis
 from support.tpcc import tpcc_analysis
 
@@ -67,8 +67,14 @@ def _keep_screenshot(page: Page, name: str) -> None:
         page.screenshot(Path(folder) / f"{name}.png")
 
 
-@pytest.mark.parametrize("width", [DESKTOP, PHONE])
-@pytest.mark.parametrize("name", GUIDES)
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        *((name, PHONE) for name in GUIDES),
+        ("measured", DESKTOP),
+        *(in_endure(name, DESKTOP) for name in GUIDES if name != "measured"),
+    ],
+)
 def test_charts_answer_and_nothing_is_fetched_or_runs_over(
     chromium: Browser, guides: dict[str, Path], name: str, width: int
 ) -> None:
@@ -95,64 +101,6 @@ BELOW_THE_FIRST_SCREEN = f"""
 """
 
 
-def test_the_first_screen_holds_the_answer_a_chart_and_what_casts_doubt(
-    chromium: Browser, guides: dict[str, Path]
-) -> None:
-    page = chromium.page(width=DESKTOP, height=SCREEN_PX)
-    page.open(guides["measured"])
-    page.wait_for("document.documentElement.dataset.charts === 'live'")
-    assert page.value("document.querySelectorAll('.first-charts .live svg').length") == 2
-    assert page.value("document.querySelectorAll('.doubts li').length") == 3
-    assert page.value(BELOW_THE_FIRST_SCREEN) == []
-
-
-def test_a_figure_leads_to_its_recordings(chromium: Browser, guides: dict[str, Path]) -> None:
-    page = chromium.page(width=DESKTOP)
-    page.open(guides["measured"])
-    page.value("document.querySelector('#systems a.source').click()")
-    page.wait_for("document.querySelector('tr:target') !== null")
-    row = page.value("document.querySelector('tr:target').innerText")
-    assert row.startswith("recordings/010f1061/\tdurable\tread-only\t1 connection")
-    place = page.value(
-        "(() => { const b = document.querySelector('tr:target').getBoundingClientRect(); return b.y; })()"
-    )
-    assert 0 <= place < 900
-
-
-def test_paper_has_what_the_screen_folds(chromium: Browser, guides: dict[str, Path]) -> None:
-    page = chromium.page(width=DESKTOP)
-    page.open(guides["measured"])
-    page.wait_for("document.documentElement.dataset.charts === 'live'")
-    folded = "[...document.querySelectorAll('details:not([open]) > :not(summary)')]" + (
-        ".filter((one) => !one.closest('.screen-only') && !one.checkVisibility({contentVisibilityAuto: true})).length"
-    )
-    assert page.value(folded) > 0
-    page.media("print")
-    page.wait_for(f"{folded} === 0")
-    printed = base64.b64decode(page.send("Page.printToPDF", printBackground=True)["data"])
-    assert printed.startswith(b"%PDF")
-    pages_count = len(re.findall(rb"/Type\s*/Page\b", printed))
-    assert 4 <= pages_count <= 12, "48 trials: the answer, and what it rests on"
-
-
-def test_paper_has_no_stray_marks_no_screen_parts_and_no_word_broken(
-    chromium: Browser, guides: dict[str, Path]
-) -> None:
-    page = chromium.page(width=A4_PX)
-    page.open(guides["measured"])
-    page.wait_for("document.documentElement.dataset.charts === 'live'")
-    page.media("print")
-    text = page.value("document.querySelector('main').innerText")
-    assert not re.search(r"(^|\s)[;,]\s*($|[;,])", text, re.MULTILINE)
-    assert "recordings:" not in text
-    assert "innodb_io_capacity2000" not in text
-    assert "guide.html has every effective server variable" in text
-    assert "effective variables" not in text
-    assert page.value("getComputedStyle(document.querySelector('tbody td')).overflowWrap") == "break-word"
-    page.media("screen")
-    assert "effective variables" in page.value("document.querySelector('main').innerText")
-
-
 @pytest.mark.usefixtures("chromium")
 def test_a_browser_prints_the_guide(tmp_path: Path, guides: dict[str, Path]) -> None:
     to = print_pdf(guides["measured"], tmp_path / "guide.pdf")
@@ -160,17 +108,9 @@ def test_a_browser_prints_the_guide(tmp_path: Path, guides: dict[str, Path]) -> 
     assert printed.startswith(b"%PDF")
     width, height = map(float, re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed)[0])
     assert (round(width), round(height)) == (595, 842), "A4"
+    pages_count = len(re.findall(rb"/Type\s*/Page\b", printed))
+    assert 4 <= pages_count <= 12, "48 trials: the answer, and what it rests on"
     assert [path.name for path in tmp_path.iterdir()] == ["guide.pdf"]
-
-
-def test_without_scripts_each_chart_is_there_as_a_picture(chromium: Browser, guides: dict[str, Path]) -> None:
-    for width, shown in ((DESKTOP, "wide"), (PHONE, "narrow")):
-        page = chromium.page(width=width, scripts=False)
-        page.open(guides["measured"])
-        _keep_screenshot(page, f"no-scripts-{width}")
-        assert set(page.value(SHOWN_PICTURES)) == {1}
-        assert page.value(f"getComputedStyle(document.querySelector('.picture.{shown}')).display") == "block"
-        assert page.value(OVERFLOWING) == []
 
 
 UNDER_SOMETHING = """
@@ -196,25 +136,87 @@ OUTLINED = """(() => {
 
 
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
-def test_without_scripts_every_point_is_a_link(chromium: Browser, guides: dict[str, Path], width: int) -> None:
+def test_without_scripts_each_chart_is_a_picture_and_every_point_a_link(
+    chromium: Browser, guides: dict[str, Path], width: int
+) -> None:
     page = chromium.page(width=width, scripts=False)
     page.open(guides["measured"])
+    _keep_screenshot(page, f"no-scripts-{width}")
+    shown = "wide" if width == DESKTOP else "narrow"
+    assert set(page.value(SHOWN_PICTURES)) == {1}
+    assert page.value(f"getComputedStyle(document.querySelector('.picture.{shown}')).display") == "block"
+    assert page.value(OVERFLOWING) == []
     assert page.value("document.querySelectorAll('.picture a > *').length") > 100
     assert page.value(UNDER_SOMETHING) == []
+    if width == DESKTOP:
+        click_into_an_outlined_point(page, ".picture.wide")
 
 
-@pytest.mark.parametrize(("root", "scripts"), [(".picture.wide", False), (".is-live .live", True)])
-def test_a_click_into_an_outlined_point_leads_to_a_recording(
-    chromium: Browser, guides: dict[str, Path], root: str, scripts: bool
-) -> None:
-    page = chromium.page(width=DESKTOP, scripts=scripts)
-    page.open(guides["measured"])
-    if scripts:
-        page.wait_for("document.documentElement.dataset.charts === 'live'")
+def click_into_an_outlined_point(page: Page, root: str) -> None:
+    """It leads to a recording."""
     x, y = page.value(OUTLINED.replace("ROOT", root))
     for kind in ("mousePressed", "mouseReleased"):
         page.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
     page.wait_for("document.querySelector('tr:target')?.id === 'recording-040f871'")
+
+
+def test_on_a_screen_the_answer_comes_first_and_points_and_figures_lead_to_recordings(
+    chromium: Browser, guides: dict[str, Path]
+) -> None:
+    page = chromium.page(width=DESKTOP, height=SCREEN_PX)
+    page.open(guides["measured"])
+    page.wait_for("document.documentElement.dataset.charts === 'live'")
+    the_first_screen_holds_the_answer_a_chart_and_what_casts_doubt(page)
+    a_policy_lets_no_foreign_script_run(page)
+    assert page.value(LINE_COLOUR) == "rgb(11, 98, 168)", "of a screen that is not dark"
+    click_into_an_outlined_point(page, ".is-live .live")
+    a_figure_leads_to_its_recordings(page)
+
+
+def the_first_screen_holds_the_answer_a_chart_and_what_casts_doubt(page: Page) -> None:
+    assert page.value("document.querySelectorAll('.first-charts .live svg').length") == 2
+    assert page.value("document.querySelectorAll('.doubts li').length") == 3
+    assert page.value(BELOW_THE_FIRST_SCREEN) == []
+
+
+def a_policy_lets_no_foreign_script_run(page: Page) -> None:
+    page.value("""(() => {
+      const script = document.createElement("script");
+      script.textContent = "document.documentElement.dataset.foreign = 'ran'";
+      document.body.append(script);
+    })()""")
+    assert page.value("document.documentElement.dataset.foreign === undefined")
+
+
+def a_figure_leads_to_its_recordings(page: Page) -> None:
+    page.value("document.querySelector('#systems a.source').click()")
+    page.wait_for("document.querySelector('tr:target')?.id.startsWith('recording-010f1061')")
+    row = page.value("document.querySelector('tr:target').innerText")
+    assert row.startswith("recordings/010f1061/\tdurable\tread-only\t1 connection")
+    place = page.value("document.querySelector('tr:target').getBoundingClientRect().y")
+    assert 0 <= place < SCREEN_PX
+
+
+def test_paper_has_what_the_screen_folds_no_stray_marks_no_screen_parts_and_no_word_broken(
+    chromium: Browser, guides: dict[str, Path]
+) -> None:
+    page = chromium.page(width=A4_PX)
+    page.open(guides["measured"])
+    page.wait_for("document.documentElement.dataset.charts === 'live'")
+    folded = "[...document.querySelectorAll('details:not([open]) > :not(summary)')]" + (
+        ".filter((one) => !one.closest('.screen-only') && !one.checkVisibility({contentVisibilityAuto: true})).length"
+    )
+    assert page.value(folded) > 0
+    assert "effective variables" in page.value("document.querySelector('main').innerText")
+    page.media("print")
+    page.wait_for(f"{folded} === 0")
+    text = page.value("document.querySelector('main').innerText")
+    assert not re.search(r"(^|\s)[;,]\s*($|[;,])", text, re.MULTILINE)
+    assert "recordings:" not in text
+    assert "innodb_io_capacity2000" not in text
+    assert "guide.html has every effective server variable" in text
+    assert "effective variables" not in text
+    assert page.value("getComputedStyle(document.querySelector('tbody td')).overflowWrap") == "break-word"
 
 
 def test_a_point_tells_its_figures_and_a_hostile_name_stays_text(chromium: Browser, guides: dict[str, Path]) -> None:
@@ -234,26 +236,15 @@ def test_a_point_tells_its_figures_and_a_hostile_name_stays_text(chromium: Brows
     assert page.value("document.querySelectorAll('#vg-tooltip-element script').length") == 0
 
 
-def test_a_policy_lets_no_foreign_script_run(chromium: Browser, guides: dict[str, Path]) -> None:
-    page = chromium.page(width=DESKTOP)
-    page.open(guides["measured"])
-    page.value("""(() => {
-      const script = document.createElement("script");
-      script.textContent = "document.documentElement.dataset.foreign = 'ran'";
-      document.body.append(script);
-    })()""")
-    assert page.value("document.documentElement.dataset.foreign === undefined")
+LINE_COLOUR = "getComputedStyle(document.querySelector('.is-live .live .mark-line path')).stroke"
 
 
 def test_dark_screens_and_paper_change_the_colours_of_charts(chromium: Browser, guides: dict[str, Path]) -> None:
-    line = "getComputedStyle(document.querySelector('.is-live .live .mark-line path')).stroke"
-    light, dark = chromium.page(width=DESKTOP), chromium.page(width=DESKTOP, dark=True)
-    for page in (light, dark):
-        page.open(guides["measured"])
-        page.wait_for("document.documentElement.dataset.charts === 'live'")
+    dark = chromium.page(width=DESKTOP, dark=True)
+    dark.open(guides["measured"])
+    dark.wait_for("document.documentElement.dataset.charts === 'live'")
     _keep_screenshot(dark, "dark")
-    assert light.value(line) == "rgb(11, 98, 168)"
-    assert dark.value(line) == "rgb(108, 178, 242)"
+    assert dark.value(LINE_COLOUR) == "rgb(108, 178, 242)"
     dark.media("print", dark=True)
     assert dark.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert set(dark.value(SHOWN_PICTURES)) == {1}

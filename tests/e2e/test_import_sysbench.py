@@ -19,11 +19,12 @@ pytestmark = pytest.mark.e2e
 
 LEVELS = (1, 4)
 SECONDS = 3
-HOOK = """
+WAITING = """
 function thread_init() con = sysbench.sql.driver():connect() end
 function event() con:query("SELECT SLEEP(0.01)") end
-sysbench.hooks.report_intermediate = sysbench.report_{name}
 """
+"""It leaves processors to others."""
+HOOK = "sysbench.hooks.report_intermediate = sysbench.report_{name}\n"
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +47,9 @@ def sysbench(server: ManagedServer, test: str, *arguments: str) -> str:
 
 
 def test_levels_with_repetitions_become_a_guide(server: ManagedServer, tmp_path: Path) -> None:
-    tables = ("--tables=1", "--table-size=1000")
-    (tmp_path / "prepare.txt").write_text(sysbench(server, "oltp_read_only", *tables, "prepare"))
+    script = tmp_path / "waiting.lua"
+    script.write_text(WAITING)
+    (tmp_path / "prepare.txt").write_text(sysbench(server, "oltp_read_only", "--table-size=100", "prepare"))
     for connections in LEVELS:
         for repetition in (1, 2):
             run = (
@@ -58,15 +60,15 @@ def test_levels_with_repetitions_become_a_guide(server: ManagedServer, tmp_path:
                 "--histogram",
                 "run",
             )
-            path = tmp_path / f"db1-oltp_read_only-{connections}-{repetition}.log"
-            path.write_text(sysbench(server, "oltp_read_only", *tables, *run))
+            path = tmp_path / f"db1-waiting-{connections}-{repetition}.log"
+            path.write_text(sysbench(server, str(script), *run))
     logs = sorted(tmp_path.glob("*.log"))
     pattern = "{system}-{workload}-{connections}-{any}.log"
     study = tmp_path / "study"
     ran = plimsoll("import", "sysbench", *logs, "--to", study, "--pattern", pattern)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "histograms of 4 runs" in ran.stdout
-    assert "system db1, workload oltp_read_only: connections 1 (2 times), 4 (2 times)" in ran.stdout
+    assert "system db1, workload waiting: connections 1 (2 times), 4 (2 times)" in ran.stdout
 
     for recording in read_study(study).recordings:
         reported, intervals = recording.outcome.reported, recording.intervals()
@@ -98,7 +100,7 @@ def test_levels_with_repetitions_become_a_guide(server: ManagedServer, tmp_path:
 @pytest.mark.parametrize("name", ["default", "csv", "json"])
 def test_the_report_hooks_are_read(server: ManagedServer, tmp_path: Path, name: str) -> None:
     script = tmp_path / "select.lua"
-    script.write_text(HOOK.format(name=name))
+    script.write_text(WAITING + HOOK.format(name=name))
     log = tmp_path / "select.log"
     # An interval that ends with the run can be printed into the middle of the final report.
     log.write_text(sysbench(server, str(script), "--threads=2", "--time=5", "--report-interval=2", "run"))

@@ -31,11 +31,13 @@ from support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
-KILLS = int(os.environ.get("PLIMSOLL_TEST_KILLS", "10"))
-AFTER_S = 4.0 if KILLS <= 10 else 10.0
+KILLS = int(os.environ.get("PLIMSOLL_TEST_KILLS", "8"))
+AFTER_S = 4.0 if KILLS <= 8 else 10.0
 """The latest instant after the beginning at which a run is killed, seconds."""
 LEARN_S = 2.0
 """The same for one that reads a log: it may be done soon after that."""
+LOOK_S = 3.0
+"""For so long it is watched how what a run left goes, before another run begins; guardians still end servers then."""
 
 STUDY = """
 [study]
@@ -270,11 +272,11 @@ def can_run(kind: Callable[[Place], list[str]], place: Place) -> bool:
 
 
 def is_clean(place: Place, kind: Callable[[Place], list[str]]) -> bool:
-    """Whether nothing is left once the next run of that kind has begun."""
+    """Whether nothing is left soon after the next run of that kind has begun."""
     host = [place.host.name, str(DISK)] if kind is over_ssh and place.host is not None else []
     words = [sys.executable, "-c", BEGINS, *host]
     begun = subprocess.run(words, env=place.env, cwd=place.root, stderr=subprocess.PIPE, text=True, check=False)
     if "another study uses this host" in begun.stderr:
         return False  # the agent there still ends the servers of the killed one
     assert begun.returncode == 0, begun.stderr
-    return not place.left()
+    return until(lambda: not place.left(), LOOK_S, step_s=0.3)

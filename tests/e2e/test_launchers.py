@@ -9,7 +9,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from plimsoll.spec.clients import OpenArrivals, parse_rate
 from plimsoll.spec.drivers import DriverSpec
 from plimsoll.spec.target import Target
 from support.command import assert_one_clear_message, login, plimsoll, real_server
-from support.drivers import WORKLOAD, own_engines, points_server, run_of
+from support.drivers import ARRIVALS, WORKLOAD, own_engines, points_server, run_of
 from support.endure import in_endure
 from support.ray_cluster import RayNodes, connected_to, ray_nodes
 from support.recorder import recorder, statements
@@ -81,11 +82,9 @@ def launcher(request: pytest.FixtureRequest) -> Iterator[Launcher]:
         yield RayLauncher(request.getfixturevalue("clusters")[request.param], 0)
 
 
-@pytest.fixture(params=["local", "ssh", "ray"])
+@pytest.fixture(params=["ssh", "ray"])
 def drivers(request: pytest.FixtureRequest) -> TwoDrivers:
-    """Two of a kind."""
-    if request.param == "local":
-        return DriverSpec(), DriverSpec()
+    """Two of a kind; those of this machine are in `test_drivers`."""
     if request.param == "ssh":
         request.getfixturevalue("load1")
         return DriverSpec(ssh="load1"), DriverSpec(ssh="load1")
@@ -182,6 +181,29 @@ def test_a_token_is_asked_for_or_not(nodes: RayNodes) -> None:
     client = nodes.client.removeprefix("ray://")
     assert not asks_for_token(client, CLIENT_METHOD)
     assert not asks_for_token(nodes.address, GCS_METHOD)
+    with refusing() as guarded:
+        assert asks_for_token(guarded, CLIENT_METHOD)
+
+
+@contextmanager
+def refusing() -> Iterator[str]:
+    """A place that answers calls without a token as a cluster does that asks for one."""
+    import grpc  # comes with Ray
+
+    class EveryMethod(grpc.GenericRpcHandler):
+        def service(self, _call: object) -> object:
+            refused = (grpc.StatusCode.UNAUTHENTICATED, "a token is missing")
+            return grpc.unary_unary_rpc_method_handler(lambda _request, context: context.abort(*refused))
+
+    server = grpc.server(ThreadPoolExecutor(1), handlers=[EveryMethod()])
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield f"127.0.0.1:{port}"
+    server.stop(None).wait()
+
+
+@pytest.mark.endure
+def test_a_cluster_with_tokens_asks_for_one() -> None:
     with ray_nodes(1, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN="x" * 32) as guarded:
         assert asks_for_token(guarded.client.removeprefix("ray://"), CLIENT_METHOD)
         assert asks_for_token(guarded.address, GCS_METHOD)
@@ -248,6 +270,7 @@ def test_where_plimsoll_is_killed_engines_end_and_nodes_are_free_again() -> None
         cluster.open()
 
 
+@pytest.mark.endure
 def test_a_node_that_dies_makes_the_trial_invalid_and_the_next_one_takes_the_others(
     nodes: RayNodes, server: Target
 ) -> None:
@@ -262,7 +285,15 @@ def test_a_node_that_dies_makes_the_trial_invalid_and_the_next_one_takes_the_oth
     cluster = RayCluster("auto", 2)
     shared = SharedDriver([DriverPlace(f"ray#{k}", RayLauncher(cluster, k)) for k in (0, 1)], LocalDriver(), cluster)
     plan, short = (
-        trial_line(WORKLOAD, sources({"db": server}), connections=4, duration_s=duration_s, seed=1, look_first=False)
+        trial_line(
+            WORKLOAD,
+            sources({"db": server}),
+            connections=4,
+            duration_s=duration_s,
+            seed=1,
+            arrivals=ARRIVALS,
+            look_first=False,
+        )
         for duration_s in (60, 1)
     )
     with closing(cluster):

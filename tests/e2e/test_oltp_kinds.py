@@ -38,7 +38,7 @@ def test_tables_are_made_used_and_removed(
     shared = [*login(server, monkeypatch), "--workload", kind, *options]
     prepared = plimsoll("prepare", *shared)
     assert prepared.returncode == 0, prepared.stderr
-    load = ["--connections", "2", "--warm-up", "0s", "--duration", "2s", "--json"]
+    load = ["--connections", "2", "--think-time", "10ms", "--warm-up", "0s", "--duration", "2s", "--json"]
     ran = plimsoll("trial", *shared, *load)
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
@@ -54,6 +54,7 @@ STUDY = """
 [study]
 name = "rows go"
 levels = { connections = [2] }
+clients = { think_time = "10ms" }
 warm_up = "0s"
 settle_limit = "1s"
 duration = "2s"

@@ -85,17 +85,15 @@ class Watch:
         while not self._stopping.is_set():
             for process in self._family():
                 self._look(process)
-            time.sleep(0.01)
+            time.sleep(0.05)
 
     def _family(self) -> set[int]:
-        parents = {}
-        for path in Path("/proc").glob("[0-9]*/stat"):
-            text = _read(path).decode(errors="replace")
-            if text:
-                parents[int(path.parent.name)] = int(text.rpartition(")")[2].split()[1])
-        family = {self._root}
-        while more := {child for child, parent in parents.items() if parent in family} - family:
-            family |= more
+        family, unseen = set[int](), [self._root]
+        while unseen:
+            process = unseen.pop()
+            family.add(process)
+            for path in Path(f"/proc/{process}/task").glob("*/children"):
+                unseen += map(int, _read(path).split())
         return family
 
     def _look(self, process: int) -> None:
@@ -103,6 +101,8 @@ class Watch:
         name = _read(folder / "comm").decode().strip()
         self.names.add(name)
         arguments = _read(folder / "cmdline")
+        if not arguments:
+            return  # it has ended, or is just beginning its program
         if PASSWORD.encode() in arguments:
             self.shown.add(f"cmdline of {name}")
         # The user put it into the environment of the command, and a child that has not begun its own program shows that
@@ -169,6 +169,8 @@ def test_a_password_in_the_url_is_wiped_from_the_arguments(server: ManagedServer
         "1000",
         "--duration",
         "2s",
+        "--think-time",
+        "10ms",
         env={"TMPDIR": str(tmp_path)},
     )
     with Watch(process.pid, but_environment_of_root=False) as watch:

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from plimsoll.servers.managed_server import ManagedServer
-from support.command import login, plimsoll, real_server, start
+from support.command import Running, login, plimsoll, real_server, start_forked
 from support.waiting_load import write_waiting_load
 
 pytestmark = pytest.mark.e2e
@@ -24,14 +23,7 @@ AWAY = r"target: no connection to the server could be opened again from \d+\.\d 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ManagedServer]:
-    """For tests that stop it and let it go on."""
-    with real_server(Path("/var/tmp/plimsoll-test-stalls")) as running:
-        yield running
-
-
-@pytest.fixture
-def mortal() -> Iterator[ManagedServer]:
-    """For a test that kills it."""
+    """For tests that stop it and let it go on, and for one that kills it."""
     with real_server(Path("/var/tmp/plimsoll-test-stalls")) as running:
         yield running
 
@@ -47,12 +39,7 @@ def target(server: ManagedServer, trial: tuple[str, ...], monkeypatch: pytest.Mo
     return [*login(server, monkeypatch), *trial]
 
 
-@pytest.fixture
-def mortal_target(mortal: ManagedServer, trial: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    return [*login(mortal, monkeypatch), *trial]
-
-
-def wait_for_second(process: subprocess.Popen[str], second: int) -> str:
+def wait_for_second(process: Running, second: int) -> str:
     """The lines of the intervals up to the one that ends so many seconds after the load began."""
     assert process.stderr is not None
     lines = []
@@ -65,7 +52,7 @@ def wait_for_second(process: subprocess.Popen[str], second: int) -> str:
 
 def stopped(server: ManagedServer, arguments: list[str], *, from_s: int, to_s: int | None) -> tuple[int, str, str]:
     """Exit code and output of a trial whose server is stopped from one second of the load to another, or to its end."""
-    process = start("trial", *arguments, env={"COLUMNS": "200"})
+    process = start_forked("trial", *arguments, env={"COLUMNS": "200"})
     try:
         seen = wait_for_second(process, from_s)
         os.kill(server.pid, signal.SIGSTOP)
@@ -172,34 +159,32 @@ def test_silence_that_began_shortly_before_the_end_is_noticed(server: ManagedSer
     assert ("max" in result["response_ms"]["lower_bounds"]) == (code == 3)
 
 
-def test_a_server_that_stays_away_is_no_success(mortal: ManagedServer, mortal_target: list[str]) -> None:
-    level = ["--connections", "4", "--duration", "30s", "--give-up", "2s", "--json"]
-    process = start("trial", *mortal_target, *level)
-    wait_for_second(process, 3)
-    os.kill(mortal.pid, signal.SIGKILL)
-    output, errors = process.communicate(timeout=300)
-    result = json.loads(output)
-    assert process.returncode == 3, errors
-    assert re.search(AWAY, errors), errors
-    assert (result["verdict"], result["outages"][0]["to_s"]) == ("failed", None)
-    assert result["duration_s"] < 20, "what never ran is no part of the window"
-
-
-def test_a_server_that_is_away_when_the_load_ends_is_no_success(
-    mortal: ManagedServer, mortal_target: list[str]
-) -> None:
-    process = start("trial", *mortal_target, "--connections", "4", "--duration", "9s")
-    wait_for_second(process, 3)
-    os.kill(mortal.pid, signal.SIGKILL)
-    output, errors = process.communicate(timeout=300)
-    assert process.returncode == 3, errors
-    assert re.search(AWAY, errors), errors
-    assert "outage            from " in output
-
-
 def test_a_short_stall_of_a_few_transactions_per_second_is_none(target: list[str]) -> None:
     """At two transactions per second many a second has none."""
     ran = plimsoll("trial", *target, "--rate", "2", "--connections", "4", "--duration", "12s", "--json")
     result = json.loads(ran.stdout)
     assert (ran.returncode, result["stalls"], codes(result)) == (0, [], []), ran.stderr
     assert result["response_ms"]["lower_bounds"] == []
+
+
+def test_a_server_that_stays_away_and_one_that_is_away_when_the_load_ends_are_no_success(
+    server: ManagedServer, target: list[str]
+) -> None:
+    """Two trials of a server that is killed under both of them: the last test that it serves."""
+    giving_up = start_forked("trial", *target, "--connections", "4", "--duration", "30s", "--give-up", "2s", "--json")
+    waiting = start_forked("trial", *target, "--connections", "4", "--duration", "9s")
+    for process in (giving_up, waiting):
+        wait_for_second(process, 3)
+    os.kill(server.pid, signal.SIGKILL)
+
+    output, errors = giving_up.communicate(timeout=300)
+    result = json.loads(output)
+    assert giving_up.returncode == 3, errors
+    assert re.search(AWAY, errors), errors
+    assert (result["verdict"], result["outages"][0]["to_s"]) == ("failed", None)
+    assert result["duration_s"] < 20, "what never ran is no part of the window"
+
+    output, errors = waiting.communicate(timeout=300)
+    assert waiting.returncode == 3, errors
+    assert re.search(AWAY, errors), errors
+    assert "outage            from " in output

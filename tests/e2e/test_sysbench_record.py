@@ -15,6 +15,7 @@ from plimsoll.record.model import Verdict
 from plimsoll.record.store import Recording, read_study
 from plimsoll.servers.managed_server import ManagedServer
 from support.command import assert_one_clear_message, plimsoll, real_server, start
+from support.endure import in_endure
 from support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -56,11 +57,11 @@ def recordings(study: Path) -> tuple[Recording, ...]:
 def test_two_levels_become_a_guide(server: ManagedServer, tmp_path: Path) -> None:
     study = tmp_path / "study"
     names = ("--plimsoll-record", study, "--plimsoll-record-system=db1")
-    run = ("--time=3", "--warmup-time=1", "--report-interval=1", "run")
+    run = ("--time=2", "--warmup-time=1", "--report-interval=1", "run")
     for threads in (1, 2, 2):
         ran = plimsoll("sysbench", *names, "oltp_read_only", *where(server), f"--threads={threads}", *run)
         assert ran.returncode == 0, ran.stdout + ran.stderr
-        assert ran.stdout.count("] thds: ") == 3
+        assert ran.stdout.count("] thds: ") == 2
         assert "queries performed:" in ran.stdout
         assert f"recorded: db1, oltp_read_only, {threads} connection" in ran.stderr
     found = [
@@ -90,7 +91,7 @@ def check_recording(one: Recording, server: ManagedServer) -> None:
     outcome, intervals, telemetry = one.outcome, one.intervals(), one.telemetry()
     assert (outcome.verdict, outcome.reason, outcome.warnings) == (Verdict.COMPLETE, None, ())
     assert outcome.window is not None
-    assert (outcome.window.first, outcome.window.last) == (1, 3)  # the first second was the warm-up
+    assert (outcome.window.first, outcome.window.last) == (1, 2)  # the first second was the warm-up
     assert intervals is not None
     assert intervals["completed"].sum() > 0
     assert (intervals["instance"] == "db1/0").all()
@@ -110,7 +111,7 @@ def check_recording(one: Recording, server: ManagedServer) -> None:
 
 
 def test_a_rate_is_a_level_of_its_own(server: ManagedServer, tmp_path: Path) -> None:
-    run = ("--threads=4", "--rate=40", "--time=3", "run", "--plimsoll-record", tmp_path / "study")
+    run = ("--threads=4", "--rate=40", "--time=2", "run", "--plimsoll-record", tmp_path / "study")
     ran = plimsoll("sysbench", "oltp_point_select", *where(server), *run)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (one,) = recordings(tmp_path / "study")
@@ -126,7 +127,7 @@ def test_a_rate_is_a_level_of_its_own(server: ManagedServer, tmp_path: Path) -> 
 def test_errors_of_a_script_are_kept_by_code(server: ManagedServer, tmp_path: Path) -> None:
     script, study = tmp_path / "duplicates.lua", tmp_path / "study"
     script.write_text(DUPLICATES)
-    run = ("--time=2", "--scale=3", "run", f"--plimsoll-record={study}", "--plimsoll-record-workload", "mine")
+    run = ("--time=1", "--scale=3", "run", f"--plimsoll-record={study}", "--plimsoll-record-workload", "mine")
     ignored = plimsoll("sysbench", script, *where(server)[:-2], "--mysql-ignore-errors=1062", *run)
     assert ignored.returncode == 0, ignored.stdout + ignored.stderr
     assert "recorded as invalid" in ignored.stderr
@@ -146,7 +147,7 @@ def test_errors_of_a_script_are_kept_by_code(server: ManagedServer, tmp_path: Pa
 def test_a_script_that_connects_to_no_server_says_nothing_of_one(server: ManagedServer, tmp_path: Path) -> None:
     script, study = tmp_path / "alone.lua", tmp_path / "study"
     script.write_text(ALONE)
-    run = ("--time=3", "--warmup_time=2", "run", "--plimsoll-record", study)
+    run = ("--time=2", "--warmup_time=1", "run", "--plimsoll-record", study)
     for place in (where(server)[:-2], ["--mysql-host=127.0.0.1", "--mysql-port=1"]):
         ran = plimsoll("sysbench", script, *place, *run)
         assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -158,10 +159,8 @@ def test_a_script_that_connects_to_no_server_says_nothing_of_one(server: Managed
         assert (environment.instances, environment.host.name, environment.client.on_server_host) == ((), None, None)
         assert [warning.code for warning in recording.outcome.warnings] == ["no-server"]
         assert recording.outcome.window is not None
-        assert (recording.outcome.window.first, recording.outcome.window.last) == (
-            0,
-            2,
-        )  # a script's own warmup_time is none of ours
+        # A script's own warmup_time is none of ours.
+        assert (recording.outcome.window.first, recording.outcome.window.last) == (0, 1)
         for table in (recording.intervals(), recording.histograms(), recording.telemetry()):
             assert table is not None
             assert not [name for name in table["instance"] if name]
@@ -182,7 +181,7 @@ def test_what_never_began_is_not_recorded(server: ManagedServer, tmp_path: Path)
         assert not recordings(study)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, in_endure(signal.SIGTERM)])
 def test_an_interrupted_run_ends_with_its_report_and_counts_nowhere(
     server: ManagedServer, tmp_path: Path, number: signal.Signals
 ) -> None:

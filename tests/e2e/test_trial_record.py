@@ -13,7 +13,7 @@ import pytest
 from plimsoll.record.model import RECORD_FORMAT, Verdict
 from plimsoll.record.store import Recording, read_study
 from plimsoll.servers.managed_server import ManagedServer
-from support.command import assert_one_clear_message, connecting, plimsoll, real_server, start
+from support.command import assert_one_clear_message, connecting, plimsoll, real_server, start_forked
 
 pytestmark = pytest.mark.e2e
 
@@ -102,7 +102,7 @@ def check_recording(one: Recording, server: ManagedServer) -> None:
 def test_ctrl_c_prints_what_was_measured(server: ManagedServer, tmp_path: Path, recorded: bool) -> None:
     study = tmp_path / "runs"
     more = ("--record", str(study)) if recorded else ()
-    running = start(
+    running = start_forked(
         "trial",
         *where(server),
         "--table-size",
@@ -137,7 +137,7 @@ def test_ctrl_c_prints_what_was_measured(server: ManagedServer, tmp_path: Path, 
 
 def test_ctrl_c_in_the_warm_up_says_that_nothing_was_measured(server: ManagedServer) -> None:
     words = ("--table-size", ROWS, "--warm-up", "300s")
-    running = start("trial", *where(server), *words, env=env(server))
+    running = start_forked("trial", *where(server), *words, env=env(server))
     assert running.stderr is not None
     assert running.stderr.readline() == connecting(server)
     assert "tps" in running.stderr.readline()

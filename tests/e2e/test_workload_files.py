@@ -17,6 +17,7 @@ from plimsoll.record.store import read_study
 from plimsoll.run.system_data import DataKeeper
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.managed_server import ManagedServer
+from plimsoll.spec.clients import Clients, ThinkTime
 from plimsoll.spec.workloads import StatementsSpec, reader
 from support.command import plimsoll
 from support.repository import ROOT
@@ -42,7 +43,8 @@ class Ran:
         keeper.reset(server.target)
         self.completed: Counter[str] = Counter()
         self.failed = 0
-        line = trial_line(spec, sources({"x": server.target}), connections=4, duration_s=2.2, seed=3)
+        servers, clients = sources({"x": server.target}), Clients(think_time=ThinkTime(mean="2ms"))
+        line = trial_line(spec, servers, connections=4, duration_s=1.2, seed=3, clients=clients)
         with LocalDriver().launch("trial", line) as engine:
             engine.ready(lambda warning: pytest.fail(str(warning)))
             engine.start()
@@ -123,8 +125,8 @@ def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
     checked = plimsoll(*words[0], cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
     assert "look (weight 9), transfer (weight 1)" in checked.stdout
-    short = ["4s" if word.endswith("s") and word[:-1].isdigit() else word for word in words[1]]
-    ran = plimsoll(*short, "--json", cwd=tmp_path)
+    short = ["2s" if word.endswith("s") and word[:-1].isdigit() else word for word in words[1]]
+    ran = plimsoll(*short, "--think-time", "10ms", "--json", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
     assert result["failed"] == 0
@@ -137,19 +139,8 @@ def test_the_tutorial_does_what_it_says(tmp_path: Path) -> None:
 
 def test_the_shop_has_loops_lists_and_rows(tmp_path: Path) -> None:
     (tmp_path / "shop.toml").write_text(example("shop.toml"), encoding="utf-8")
-    load = (
-        "--target",
-        "managed",
-        "--workload",
-        "shop.toml",
-        "--connections",
-        "2",
-        "--warm-up",
-        "0s",
-        "--duration",
-        "4s",
-    )
-    ran = plimsoll("trial", *load, "--json", cwd=tmp_path)
+    load = ("--target", "managed", "--workload", "shop.toml", "--connections", "2", "--think-time", "10ms")
+    ran = plimsoll("trial", *load, "--warm-up", "0s", "--duration", "2s", "--json", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     orders = json.loads(ran.stdout)["transaction_types"]["order"]
     assert orders["transactions"] > 0
@@ -160,6 +151,7 @@ STUDY = """
 [study]
 name = "own"
 levels = { connections = [2] }
+clients = { think_time = "20ms" }
 warm_up = "1s"
 settle_limit = "1s"
 duration = "2s"

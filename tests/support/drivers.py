@@ -15,10 +15,12 @@ from plimsoll.drive.engine import LocalDriver
 from plimsoll.drive.executable import find_engine
 from plimsoll.run.calibrate import fake_server, shapes_of
 from plimsoll.run.single import SingleRun
+from plimsoll.spec.clients import OpenArrivals, parse_rate
 from plimsoll.spec.drivers import DriverSpec
 from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.target import Target, Tls
 
+ARRIVALS = OpenArrivals(steps=parse_rate("200"))
 WORKLOAD = WorkloadSpec(name="points", kind="oltp_point_select", table_size=1000, prepared=False)
 
 
@@ -30,20 +32,29 @@ def points_server(*, by_socket: bool = False) -> Iterator[Target]:
 
 
 def run_of(target: Target, drivers: int | tuple[DriverSpec, ...], **changes: object) -> SingleRun:
-    """Two seconds of it, by so many drivers here or by the given ones."""
-    values = {"connections": 5, "warm_up_s": 0.0, "duration_s": 2.0, "seed": 7, "look_first": False, **changes}
+    """Two seconds of it at a rate that is no work for them, by so many drivers here or by the given ones."""
+    values = {
+        "arrivals": ARRIVALS,
+        "connections": 5,
+        "warm_up_s": 0.0,
+        "duration_s": 2.0,
+        "seed": 7,
+        "look_first": False,
+        **changes,
+    }
     used = (DriverSpec(),) * drivers if isinstance(drivers, int) else drivers
     return SingleRun(workload=WORKLOAD, target=target, drivers=used, **values)  # type: ignore[arg-type]
 
 
 def own_engines() -> set[int]:
     """Engines of trials that this process, or whatever it started, started: here, behind an sshd, on nodes of Ray."""
-    found = set()
+    found, engine = set(), find_engine().resolve()
     for pid in processes():
         with contextlib.suppress(OSError):
-            is_engine = Path(f"/proc/{pid}/exe").resolve() == find_engine().resolve()
+            if Path(f"/proc/{pid}/exe").readlink() != engine:
+                continue
             is_of_trial = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1:2] == [b"trial"]
-            if is_engine and is_of_trial and os.getpid() in ancestors(pid):
+            if is_of_trial and os.getpid() in ancestors(pid):
                 found.add(pid)
     return found
 

@@ -2,11 +2,12 @@
 
 A command has a process of its own, with its own arguments, environment, folder and output, as if its program had been
 started, without the seconds of a processor that imports take: tests run hundreds of commands. Deliberately not here:
-commands that get signals, or whose program itself is looked at; `support.command.start` starts the program.
+commands whose program itself is looked at, such as its arguments; `support.command.start` starts the program.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import json
@@ -41,6 +42,85 @@ def _server() -> socket.socket:
     return ours
 
 
+class ForkedCommand:
+    """A command that runs, with what tests use of `subprocess.Popen`. It is killed once nothing refers to this.
+
+    Attributes:
+        args: Its program, as it is told to it, and its arguments.
+        pid: Its process.
+        stdout: What it writes to standard output.
+        stderr: The same of standard error.
+        returncode: None until `poll`, `wait` or `communicate` has seen its end.
+    """
+
+    def __init__(self, words: list[str], *, env: dict[str, str], cwd: Path | None) -> None:
+        self.args, self.returncode = words, None
+        self._waiter, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        (out, out_write), (errors, errors_write) = os.pipe(), os.pipe()
+        self.stdout, self.stderr = os.fdopen(out, encoding="utf-8"), os.fdopen(errors, encoding="utf-8")
+        request = json.dumps({"words": words, "env": env, "cwd": str(cwd or Path.cwd())}).encode()
+        assert len(request) <= REQUEST_BYTES_MAX, "too much for one message"
+        socket.send_fds(_server(), [request], [theirs.fileno(), out_write, errors_write])
+        theirs.close()
+        for descriptor in (out_write, errors_write):
+            os.close(descriptor)
+        self.pid = self._told()
+
+    def _told(self) -> int:
+        said = self._waiter.recv(64)
+        assert said, "the process that forks has ended"
+        return int(said)
+
+    def poll(self) -> int | None:
+        """Its exit code; None while it runs."""
+        if self.returncode is None and select.select([self._waiter], [], [], 0)[0]:
+            self.returncode = self._told()
+            self._waiter.close()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, once it has ended.
+
+        Raises:
+            subprocess.TimeoutExpired: It runs on.
+        """
+        if self.returncode is None and not select.select([self._waiter], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+        code = self.poll()
+        assert code is not None
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Has the process that waits for it send a signal, so that no other process can get it; none once it ended."""
+        if self.poll() is None:
+            with suppress(BrokenPipeError):
+                self._waiter.send(bytes([number]))
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """The rest of both outputs, once it has ended.
+
+        Raises:
+            subprocess.TimeoutExpired: It runs on, and what it wrote since is lost.
+        """
+        texts = ["", ""]
+
+        def read(index: int) -> None:
+            with (self.stdout, self.stderr)[index] as pipe:
+                texts[index] = pipe.read()
+
+        readers = [threading.Thread(target=read, args=[index], daemon=True) for index in range(2)]
+        for reader in readers:
+            reader.start()
+        self.wait(timeout)
+        for reader in readers:
+            reader.join(timeout)
+            assert not reader.is_alive(), "a process that the command left still holds its output"
+        return texts[0], texts[1]
+
+
 def run_forked(
     words: list[str], *, env: dict[str, str], cwd: Path | None, timeout_s: float
 ) -> subprocess.CompletedProcess[str]:
@@ -55,35 +135,12 @@ def run_forked(
     Raises:
         subprocess.TimeoutExpired: It was killed.
     """
-    ours, theirs = socket.socketpair()
-    pipes = [os.pipe() for _ in ("standard output", "standard error")]
-    request = json.dumps({"words": words, "env": env, "cwd": str(cwd or Path.cwd())}).encode()
-    assert len(request) <= REQUEST_BYTES_MAX, "too much for one message"
-    given = [theirs.fileno(), *(write for _, write in pipes)]
-    socket.send_fds(_server(), [request], given)
-    theirs.close()
-    texts = ["", ""]
-
-    def read(index: int) -> None:
-        with os.fdopen(pipes[index][0], encoding="utf-8") as pipe:
-            texts[index] = pipe.read()
-
-    readers = [threading.Thread(target=read, args=[index], daemon=True) for index in range(2)]
-    for (_, write), reader in zip(pipes, readers, strict=True):
-        os.close(write)
-        reader.start()
-    with ours:
-        ours.settimeout(timeout_s)
-        try:
-            said = ours.recv(64)
-        except TimeoutError:
-            ours.shutdown(socket.SHUT_RDWR)
-            raise subprocess.TimeoutExpired(words, timeout_s, output=texts[0], stderr=texts[1]) from None
-    assert said, "the process that forks has ended"
-    for reader in readers:
-        reader.join(timeout_s)
-        assert not reader.is_alive(), "a process that the command left still holds its output"
-    return subprocess.CompletedProcess(words, int(said), texts[0], texts[1])
+    command = ForkedCommand(words, env=env, cwd=cwd)
+    try:
+        out, errors = command.communicate(timeout_s)
+    finally:
+        command.kill()
+    return subprocess.CompletedProcess(words, command.wait(), out, errors)
 
 
 def _prepare() -> None:
@@ -120,7 +177,7 @@ def _serve(requests: socket.socket) -> dict[str, object] | None:
                 return request
             for output in outputs:
                 os.close(output)
-            _wait_for(command, socket.socket(fileno=reply))
+            _attend(command, socket.socket(fileno=reply))
             os._exit(0)
         for descriptor in descriptors:
             os.close(descriptor)
@@ -129,15 +186,20 @@ def _serve(requests: socket.socket) -> dict[str, object] | None:
                 pass  # one that has ended
 
 
-def _wait_for(command: int, reply: socket.socket) -> None:
-    """Says how a command ended; kills it once nobody waits for that any more."""
+def _attend(command: int, asker: socket.socket) -> None:
+    """Tells which process a command is and how it ended; sends it signals, and kills it once nobody waits any more."""
+    asker.send(str(command).encode())
     with os.fdopen(os.pidfd_open(command), "rb", buffering=0) as ended:
-        came, _, _ = select.select([ended, reply], [], [])
-        if ended not in came:
-            os.kill(command, signal.SIGKILL)
+        while ended not in select.select([ended, asker], [], [])[0]:
+            number = b""
+            with suppress(ConnectionResetError):  # it has gone before it knew which process the command is
+                number = asker.recv(1)
+            os.kill(command, number[0] if number else signal.SIGKILL)
+            if not number:
+                break
     _, status = os.waitpid(command, 0)
-    if ended in came:
-        reply.send(str(os.waitstatus_to_exitcode(status)).encode())
+    with suppress(OSError):
+        asker.send(str(os.waitstatus_to_exitcode(status)).encode())
 
 
 def _obey(request: dict[str, object]) -> None:
@@ -149,6 +211,17 @@ def _obey(request: dict[str, object]) -> None:
     importlib.import_module("plimsoll.cli.main").main()
 
 
+def _leave(code: object) -> None:
+    """Ends the process as its end by itself would, without taking all modules apart, which copies their memory."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    if code is not None and not isinstance(code, int):
+        print(code, file=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
+
+
 if __name__ == "__main__":
     shared_drawer = importlib.import_module("shared_drawer")
     sys.path.pop(0)  # the folder of this file, which programs do not have there
@@ -157,4 +230,7 @@ if __name__ == "__main__":
     asked = _serve(socket.socket(fileno=int(sys.argv[1])))
     if asked is not None:
         shared_drawer.use_shared_drawer(listener)
-        _obey(asked)
+        try:
+            _obey(asked)
+        except SystemExit as ended:
+            _leave(ended.code)

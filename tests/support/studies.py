@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from plimsoll.run.events import IntervalEnded, TrialBegan, TrialEnded, read_events
-from support.waiting import until
+from support.command import Running
+from support.waiting import until, where_grown
 
 
 def servers_below(folder: str) -> list[str]:
@@ -39,13 +39,13 @@ def wait_until_gone(folder: str) -> None:
     assert until(lambda: not left()), left()
 
 
-def wait_for_load(study: Path, process: subprocess.Popen[str]) -> None:
+def wait_for_load(study: Path, process: Running) -> None:
     """Waits until rows are loaded."""
     events = study / "events.jsonl"
     _wait_for(process, lambda: events.exists() and '"phase":"load"' in events.read_text(), "no rows are loaded")
 
 
-def wait_for_trials(study: Path, count: int, process: subprocess.Popen[str]) -> None:
+def wait_for_trials(study: Path, count: int, process: Running) -> None:
     """Waits until so many trials are recorded and the next one runs."""
 
     def are_recorded() -> bool:
@@ -54,10 +54,10 @@ def wait_for_trials(study: Path, count: int, process: subprocess.Popen[str]) -> 
         began = sum(isinstance(event, TrialBegan) for event in events)
         return ended >= count and began > ended
 
-    _wait_for(process, are_recorded, f"not {count} trials are recorded")
+    _wait_for(process, where_grown(study / "events.jsonl", are_recorded), f"not {count} trials are recorded")
 
 
-def wait_for_interval(study: Path, process: subprocess.Popen[str], index: int, *, trial: int = 1) -> None:
+def wait_for_interval(study: Path, process: Running, index: int, *, trial: int = 1) -> None:
     """Waits until an interval of the study's first trial has ended, or of a later one."""
 
     def has_ended() -> bool:
@@ -67,10 +67,10 @@ def wait_for_interval(study: Path, process: subprocess.Popen[str], index: int, *
             found |= trials == trial and isinstance(stamped.event, IntervalEnded) and stamped.event.index >= index
         return found
 
-    _wait_for(process, has_ended, "no such interval ended")
+    _wait_for(process, where_grown(study / "events.jsonl", has_ended), "no such interval ended")
 
 
-def _wait_for(process: subprocess.Popen[str], condition: Callable[[], bool], otherwise: str) -> None:
+def _wait_for(process: Running, condition: Callable[[], bool], otherwise: str) -> None:
     """Waits for what a running study does; one that ends before says what it printed."""
 
     def is_so_while_it_runs() -> bool:

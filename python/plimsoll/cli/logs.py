@@ -75,7 +75,10 @@ def begin_logging(verbosity: int, file: Path | None) -> None:
         kept = logging.StreamHandler(_opened(file))
         kept.setFormatter(_Plain(_LINE, datefmt="%Y-%m-%dT%H:%M:%S"))
         root.addHandler(kept)
-    _LOG.info("plimsoll %s, Python %s, %s", __version__, platform.python_version(), platform.platform())
+    # Not `platform.platform()`: it starts `uname` with the whole environment, in which passwords may be.
+    system = os.uname()
+    machine = f"{system.sysname} {system.release} {system.machine}"
+    _LOG.info("plimsoll %s, Python %s, %s", __version__, platform.python_version(), machine)
     _LOG.info("arguments: %s", " ".join(masked(sys.argv[1:])))
 
 

@@ -36,6 +36,16 @@ def test_a_file_gets_everything_and_standard_error_what_was_asked_for(tmp_path: 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+def test_no_program_is_asked_for_the_machines_name(tmp_path: Path) -> None:
+    """It would get the environment, and with it a password."""
+    program, asked = tmp_path / "uname", tmp_path / "asked"
+    program.write_text(f"#!/bin/sh\ntouch {asked}\n")
+    program.chmod(0o755)
+    ran = plimsoll("-v", *REFUSED, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert ", Linux " in ran.stderr
+    assert not asked.exists()
+
+
 def test_one_v_says_less_than_two() -> None:
     one, two = plimsoll("-v", *REFUSED).stderr, plimsoll("-vv", *REFUSED).stderr
     assert "engine" in one
