@@ -116,17 +116,20 @@ def test_a_server_is_started_watched_copied_and_removed(host: Host, flavour: str
     assert list(disk.iterdir()) == []
 
 
-def test_servers_end_and_nothing_stays_when_the_connection_ends(db2: ssh_hosts.SshHost) -> None:
+def test_one_study_uses_a_host_and_nothing_of_it_stays_when_its_connection_ends(db2: ssh_hosts.SshHost) -> None:
     before = db2.pids()
     host = SshHost("db2", python=sys.executable)
     host.create_server(name="one", spec=bare_spec("mariadb", data_dir=ssh_hosts.DISK)).start()
     assert len(db2.pids()) > len(before) + 2
     folders = _agent_folders(db2)
     assert folders
+    with pytest.raises(HostError, match=rf"db2: another study uses this host \(from .*, process {os.getpid()}\); wait"):
+        SshHost("db2", python=sys.executable)
     host.close()
-    assert until(lambda: set(db2.pids()) <= set(before))
+    assert until(lambda: set(db2.pids()) <= set(before)), "server and agent end"
     assert list(db2.disk.iterdir()) == []
     assert not [folder for folder in folders if folder.exists()]
+    SshHost("db2", python=sys.executable).close()  # another study may use it now
 
 
 def _agent_folders(host: ssh_hosts.SshHost) -> set[Path]:
@@ -156,14 +159,6 @@ def test_a_connection_that_is_cut_ends_the_servers_and_comes_back(db2: ssh_hosts
     assert host.call(host_facts).name == "db2"
     server.remove()
     host.close()
-
-
-def test_one_study_at_a_time_uses_a_host(db2: ssh_hosts.SshHost) -> None:
-    first = SshHost("db2", python=sys.executable)
-    with pytest.raises(HostError, match=rf"db2: another study uses this host \(from .*, process {os.getpid()}\); wait"):
-        SshHost("db2", python=sys.executable)
-    first.close()
-    SshHost("db2", python=sys.executable).close()
 
 
 def test_a_clock_that_is_wrong_changes_no_time(db2: ssh_hosts.SshHost, tmp_path: Path) -> None:
