@@ -104,7 +104,9 @@ def test_tables_with_keys_and_relations_have_a_whole_life(
     checked = plimsoll("check", *own)
     assert (checked.returncode, checked.stderr) == (0, connecting(running_server))
     assert "122,000 rows in 3 table(s) are there, each as it was made" in checked.stdout
-    ran = plimsoll("trial", *own, "--connections", "4", "--warm-up", "0s", "--duration", "1s", "--json")
+    ran = plimsoll(
+        "trial", *own, "--connections", "4", "--think-time", "5ms", "--warm-up", "0s", "--duration", "1s", "--json"
+    )
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
     assert result["failed"] == 0, "every customer that was looked for is there, and every visit has one"
