@@ -16,6 +16,7 @@ from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.target import Target, parse_target
 from support.certificates import Authority, Files
 from support.command import assert_one_clear_message, plimsoll
+from support.initialised_data import created
 from support.servers import bare_spec
 
 pytestmark = pytest.mark.e2e
@@ -42,7 +43,7 @@ def encrypting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encrypting]
     ours, theirs = Authority(folder, "ours"), Authority(folder, "theirs")
     files = ours.sign("server", "localhost")
     base = Path("/var/tmp/plimsoll-test-encryption")
-    with ManagedServer.create(name="encryption", spec=bare_spec("mysql"), base_dir=base) as server:
+    with created(name="encryption", spec=bare_spec("mysql"), base_dir=base) as server:
         server.start()
         for source, name in ((ours.ca, "ca"), (files.cert, "server-cert"), (files.key, "server-key")):
             (server.directory.data / f"{name}.pem").write_bytes(source.read_bytes())
@@ -95,7 +96,7 @@ def test_a_server_that_shows_the_wrong_certificate_is_refused(
 
 def test_a_trial_says_how_it_was_encrypted(encrypting: Encrypting) -> None:
     tables = ["--table-size", "1000", "--password-env", "PW"]
-    short = [*tables, "--duration", "2s", "--warm-up", "0s", "--connections", "2", "--workload", "oltp_point_select"]
+    short = [*tables, "--duration", "1s", "--warm-up", "0s", "--connections", "2", "--workload", "oltp_point_select"]
     verified = ["--target", encrypting.url("localhost", "bench"), "--tls", "verify-identity"]
     ours = [*verified, "--ca", encrypting.ours.ca]
     assert plimsoll("prepare", *ours, *tables, env={"PW": "pw"}).returncode == 0
@@ -117,16 +118,16 @@ def test_a_trial_says_how_it_was_encrypted(encrypting: Encrypting) -> None:
 def test_without_encryption_a_password_that_is_asked_for_needs_the_key_of_the_server(encrypting: Encrypting) -> None:
     plain = ["--target", encrypting.url("127.0.0.1", "bench"), "--password-env", "PW", "--tls", "disabled"]
     prepare = ["prepare", *plain, "--table-size", "1000"]
-    trial = ["trial", *plain, "--table-size", "1000", "--duration", "2s", "--workload", "oltp_point_select"]
+    load = ["--workload", "oltp_point_select", "--connections", "2", "--warm-up", "0s", "--duration", "1s"]
+    trial = ["trial", *plain, "--table-size", "1000", *load]
     server_key = ["--server-public-key-path", encrypting.server.directory.data / "public_key.pem"]
-    for key in (server_key, ["--get-server-public-key"]):
-        for command in (prepare, trial):
-            with connect(encrypting.server.socket_target) as control:
-                control.rows("FLUSH PRIVILEGES")  # the server forgets who has logged in
-            refused = plimsoll(*command, env={"PW": "pw"})
-            assert_one_clear_message(refused, 3, "the server asks for the password itself")
-            taken = plimsoll(*command, *key, env={"PW": "pw"})
-            assert taken.returncode == 0, taken.stderr
+    for command, key in ((prepare, server_key), (trial, ["--get-server-public-key"])):
+        with connect(encrypting.server.socket_target) as control:
+            control.rows("FLUSH PRIVILEGES")  # the server forgets who has logged in
+        refused = plimsoll(*command, env={"PW": "pw"})
+        assert_one_clear_message(refused, 3, "the server asks for the password itself")
+        taken = plimsoll(*command, *key, env={"PW": "pw"})
+        assert taken.returncode == 0, taken.stderr
 
 
 STUDY = """

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.record.model import Verdict
-from plimsoll.record.store import read_study
+from plimsoll.record.store import Recording, read_study
 from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.telemetry.exporters.sampler import Exporter, ExporterSampler
 from plimsoll.telemetry.sampler import Sample
@@ -102,15 +102,26 @@ def test_this_machine_looks_alike_over_its_exporter() -> None:
     assert sampler.facts().host_name == socket.gethostname()
 
 
+def drip(connection: socket.socket, _: bytes) -> None:
+    """The worst of an exporter: it sends a byte now and then, for ever."""
+    connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        connection.sendall(b"\n")
+        threading.Event().wait(0.2)
+
+
 @mysql_in_endure
 def test_a_study_rests_on_exporters_and_outlives_them(running_server: ManagedServer, tmp_path: Path) -> None:
+    """One is killed, one never completes an answer, and one serves until the end."""
     with (
         forwarder(running_server.target.port) as port,
         node_exporter() as (node, node_process),
         mysqld_exporter(running_server.target, tmp_path) as (mysqld, _),
+        web_server(drip) as web,
     ):
+        dripping = f"http://127.0.0.1:{web}/metrics"
         pages = ", ".join(f'{{ url = "{url}", interval = "2s" }}' for url in (node, mysqld))
-        file, env = write(tmp_path, running_server, port, f"[{pages}]")
+        file, env = write(tmp_path, running_server, port, f'[{pages}, "{dripping}"]')
         process = start("study", "run", file, "--to", tmp_path / "out", env=env)
         wait_for_interval(tmp_path / "out", process, 8)
         node_process.kill()
@@ -118,26 +129,9 @@ def test_a_study_rests_on_exporters_and_outlives_them(running_server: ManagedSer
     assert process.returncode == 0, errors
     (recording,) = read_study(tmp_path / "out").recordings
     assert recording.outcome.verdict is Verdict.COMPLETE
-    of_node, of_mysqld = recording.environment.exporters
-    assert of_node.sources == ("host",)
-    assert of_node.resolution_s is not None
-    assert of_node.resolution_s > 1.5, "a busy machine reads them later"
-    assert of_node.failures_count >= 1
-    assert of_mysqld.failures_count < of_mysqld.pages_count, "a busy machine answers late"
-    assert of_mysqld.pages_count >= 5
-    missing = [warning.evidence for warning in recording.outcome.warnings if warning.code == "telemetry-missing"]
-    begin = f"Not everything could be watched: exporter: {node}: "
-    (of_killed,) = [evidence.removeprefix(begin) for evidence in missing if evidence.startswith(begin)]
-    assert of_killed == "Connection refused." or of_killed.startswith("no complete answer"), missing  # which was first
-    telemetry = recording.telemetry()
-    assert telemetry is not None
-    rows = telemetry.filter(source="host", host="")
-    assert {"cpu0_busy_ratio", "cpu_idle_ratio", "memory_available_bytes"} <= set(rows["metric"])
-    assert set(rows["instance"]) == {""}
-    steps = rows.filter(metric="cpu_idle_ratio")["unix_s"].diff().drop_nulls()
-    assert steps.median() == pytest.approx(of_node.resolution_s, abs=0.5)
-    questions = telemetry.filter(metric="questions").sort("unix_s")["value"].diff().drop_nulls()
-    assert questions.min() >= 0, "no counter has two sources"  # type: ignore[operator]
+    check_what_is_known_of_the_exporters(recording, node, dripping)
+    resolution_s = recording.environment.exporters[0].resolution_s
+    check_telemetry(recording, resolution_s)
     shown = plimsoll("guide", tmp_path / "out", "--json")
     assert shown.returncode == 0, shown.stderr
     analysis = json.loads(shown.stdout)
@@ -145,24 +139,37 @@ def test_a_study_rests_on_exporters_and_outlives_them(running_server: ManagedSer
     assert "cpu" in resources, "processors of the server's host"
     words = plimsoll("guide", tmp_path / "out", "--markdown").stdout
     assert f"Telemetry from {node}" in words
-    assert f"every {format_duration(of_node.resolution_s)}" in words
+    assert f"every {format_duration(resolution_s)}" in words
 
 
-@mysql_in_endure
-def test_an_exporter_that_does_its_worst_hurts_no_trial(running_server: ManagedServer, tmp_path: Path) -> None:
-    """It sends a byte now and then, for ever."""
+def check_what_is_known_of_the_exporters(recording: Recording, node: str, dripping: str) -> None:
+    of_node, of_mysqld, _ = recording.environment.exporters
+    assert of_node.sources == ("host",)
+    assert of_node.resolution_s is not None
+    assert of_node.resolution_s > 1.5, "a busy machine reads them later"
+    assert of_node.failures_count >= 1
+    assert of_mysqld.failures_count < of_mysqld.pages_count, "a busy machine answers late"
+    assert of_mysqld.pages_count >= 5
+    missing = [warning.evidence for warning in recording.outcome.warnings if warning.code == "telemetry-missing"]
 
-    def drip(connection: socket.socket, _: bytes) -> None:
-        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-        while True:
-            connection.sendall(b"\n")
-            threading.Event().wait(0.2)
+    def fault_of(url: str) -> str:
+        begin = f"Not everything could be watched: exporter: {url}: "
+        (fault,) = [evidence.removeprefix(begin) for evidence in missing if evidence.startswith(begin)]
+        return fault
 
-    with forwarder(running_server.target.port) as port, web_server(drip) as web:
-        file, env = write(tmp_path, running_server, port, f'["http://127.0.0.1:{web}/metrics"]')
-        ran = plimsoll("study", "run", file, "--to", tmp_path / "out", env=env)
-    assert ran.returncode == 0, ran.stderr
-    (recording,) = read_study(tmp_path / "out").recordings
-    assert recording.outcome.verdict is Verdict.COMPLETE
-    (warning,) = [warning for warning in recording.outcome.warnings if warning.code == "telemetry-missing"]
-    assert "no complete answer within 4 s" in warning.evidence
+    of_killed = fault_of(node)
+    assert of_killed == "Connection refused." or of_killed.startswith("no complete answer"), missing  # which was first
+    assert "no complete answer within 4 s" in fault_of(dripping)
+
+
+def check_telemetry(recording: Recording, resolution_s: float) -> None:
+    """Of the host, as often as its pages were read, and of the server."""
+    telemetry = recording.telemetry()
+    assert telemetry is not None
+    rows = telemetry.filter(source="host", host="")
+    assert {"cpu0_busy_ratio", "cpu_idle_ratio", "memory_available_bytes"} <= set(rows["metric"])
+    assert set(rows["instance"]) == {""}
+    steps = rows.filter(metric="cpu_idle_ratio")["unix_s"].diff().drop_nulls()
+    assert steps.median() == pytest.approx(resolution_s, abs=0.5)
+    questions = telemetry.filter(metric="questions").sort("unix_s")["value"].diff().drop_nulls()
+    assert questions.min() >= 0, "no counter has two sources"  # type: ignore[operator]

@@ -116,19 +116,6 @@ def test_a_server_is_started_watched_copied_and_removed(host: Host, flavour: str
     assert list(disk.iterdir()) == []
 
 
-def test_servers_end_and_nothing_stays_when_the_connection_ends(db2: ssh_hosts.SshHost) -> None:
-    before = db2.pids()
-    host = SshHost("db2", python=sys.executable)
-    host.create_server(name="one", spec=bare_spec("mariadb", data_dir=ssh_hosts.DISK)).start()
-    assert len(db2.pids()) > len(before) + 2
-    folders = _agent_folders(db2)
-    assert folders
-    host.close()
-    assert until(lambda: set(db2.pids()) <= set(before))
-    assert list(db2.disk.iterdir()) == []
-    assert not [folder for folder in folders if folder.exists()]
-
-
 def _agent_folders(host: ssh_hosts.SshHost) -> set[Path]:
     """What agents there hold locked: other tests have hosts, too, and all have their folders in one place."""
     found, begin = set(), f"/var/tmp/plimsoll-host-{os.geteuid()}-"
@@ -139,10 +126,13 @@ def _agent_folders(host: ssh_hosts.SshHost) -> set[Path]:
     return {folder for folder in found if folder.parent == Path("/var/tmp")}
 
 
-def test_a_connection_that_is_cut_ends_the_servers_and_comes_back(db2: ssh_hosts.SshHost) -> None:
+def test_one_study_uses_a_host_over_a_connection_that_is_cut_comes_back_and_ends(db2: ssh_hosts.SshHost) -> None:
+    before = set(db2.pids())
     host = SshHost("db2", python=sys.executable)
     server = host.create_server(name="one", spec=bare_spec("mariadb", data_dir=ssh_hosts.DISK))
     server.start()
+    with pytest.raises(HostError, match=rf"db2: another study uses this host \(from .*, process {os.getpid()}\); wait"):
+        SshHost("db2", python=sys.executable)
     db2.cut()
     with pytest.raises(HostError, match=r"db2: the connection was lost"):
         host.call(host_facts)
@@ -155,15 +145,19 @@ def test_a_connection_that_is_cut_ends_the_servers_and_comes_back(db2: ssh_hosts
     assert host.connection_number == number + 1
     assert host.call(host_facts).name == "db2"
     server.remove()
+    check_that_nothing_stays_when_the_connection_ends(db2, host, before)
+
+
+def check_that_nothing_stays_when_the_connection_ends(db2: ssh_hosts.SshHost, host: SshHost, before: set[int]) -> None:
+    """Of its agent, of a server that runs, and of their folders."""
+    host.create_server(name="two", spec=bare_spec("mariadb", data_dir=ssh_hosts.DISK)).start()
+    assert len(db2.pids()) > len(before) + 2
+    folders = _agent_folders(db2)
+    assert folders
     host.close()
-
-
-def test_one_study_at_a_time_uses_a_host(db2: ssh_hosts.SshHost) -> None:
-    first = SshHost("db2", python=sys.executable)
-    with pytest.raises(HostError, match=rf"db2: another study uses this host \(from .*, process {os.getpid()}\); wait"):
-        SshHost("db2", python=sys.executable)
-    first.close()
-    SshHost("db2", python=sys.executable).close()
+    assert until(lambda: set(db2.pids()) <= before), "server and agent end"
+    assert list(db2.disk.iterdir()) == []
+    assert not [folder for folder in folders if folder.exists()]
 
 
 def test_a_clock_that_is_wrong_changes_no_time(db2: ssh_hosts.SshHost, tmp_path: Path) -> None:

@@ -19,14 +19,25 @@ from support.servers import StartServer, server_base, start_server
 __all__ = ["server_base", "start_server"]
 pytestmark = pytest.mark.e2e
 
-SECONDS = 4
+SECONDS = 2
 
 
 def load(server: ManagedServer, workload: str, *options: str) -> dict[str, Any]:
     """Runs a workload from its first transaction on, and says what it did."""
     words = ("--target", str(server.target), "--workload", workload, "--connections", "3", *options)
     environment = {"PW": server.target.password.get_secret_value()}
-    told = (*words, "--password-env", "PW", "--warm-up", "0s", "--duration", f"{SECONDS}s", "--json")
+    told = (
+        *words,
+        "--password-env",
+        "PW",
+        "--warm-up",
+        "0s",
+        "--duration",
+        f"{SECONDS}s",
+        "--think-time",
+        "2ms",
+        "--json",
+    )
     ran = plimsoll("trial", *told, env=environment)
     assert ran.returncode == 0, ran.stderr
     found: dict[str, Any] = json.loads(ran.stdout)

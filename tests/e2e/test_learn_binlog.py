@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from plimsoll.servers.control import connect
+from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.managed_server import ManagedServer
 from support.command import plimsoll
 from support.servers import FLAVOURS, StartServer, server_base, start_server
@@ -50,29 +50,40 @@ def report(*words: object) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("form", ["ROW", "STATEMENT"])
 @pytest.mark.parametrize("flavour", FLAVOURS)
-def test_transactions_are_those_that_were_committed(
-    flavour: str, form: str, start_server: StartServer, tmp_path: Path
-) -> None:
+def test_transactions_are_those_that_were_committed(flavour: str, start_server: StartServer, tmp_path: Path) -> None:
+    """In both forms of the log, by rows and by statements."""
     server = start_server(flavour, options={"log_bin": "binlog", "server_id": "7"})
     with connect(server.socket_target) as control:
         control.rows("CREATE DATABASE shop")
         for table in ("secretitems", "secretstock"):
             control.rows(f"CREATE TABLE shop.{table} (id INT PRIMARY KEY, n INT)")
         control.rows("INSERT INTO shop.secretstock VALUES (0, 0), (1, 0), (2, 0)")
-        control.rows("FLUSH BINARY LOGS")
-        folder = Path(control.variables()["datadir"])
-        before = len(list(folder.glob("binlog.0*"))) - 1
-        commits = send(server, form)
-        control.rows("FLUSH BINARY LOGS")
-        commits += send_again(server, form)
-        control.rows("FLUSH BINARY LOGS")
-        files = sorted(folder.glob("binlog.0*"))[before : before + 2]
-    logs = [Path(shutil.copy(file, tmp_path)) for file in files]
+        for form in ("ROW", "STATEMENT"):
+            folder = tmp_path / form
+            folder.mkdir()
+            logs, commits = logged(server, control, form, folder)
+            check_report(flavour, form, logs, commits, folder)
 
+
+def logged(
+    server: ManagedServer, control: ControlConnection, form: str, to: Path
+) -> tuple[list[Path], list[tuple[float, float]]]:
+    """Sends the load twice; gives copies of the two logs of it, and when each COMMIT was sent and answered."""
+    control.rows("FLUSH BINARY LOGS")
+    folder = Path(control.variables()["datadir"])
+    before = len(list(folder.glob("binlog.0*"))) - 1
+    commits = []
+    for _ in range(2):
+        remove_items(server)
+        commits += send(server, form)
+        control.rows("FLUSH BINARY LOGS")
+    return [Path(shutil.copy(file, to)) for file in sorted(folder.glob("binlog.0*"))[before : before + 2]], commits
+
+
+def check_report(flavour: str, form: str, logs: list[Path], commits: list[tuple[float, float]], tmp_path: Path) -> None:
     found = report(*logs, "--keep", "--work-dir", tmp_path, "--keep-names")
-    assert found["damaged_lines"] == []
+    assert found["damaged_lines"] == [], form
     assert [one["format"] for one in found["sources"]] == ["binlog", "binlog"]
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for one in found["templates"]:
@@ -101,12 +112,11 @@ def test_transactions_are_those_that_were_committed(
     assert not any("secret" in text for text in [shared, *texts])
 
 
-def send_again(server: ManagedServer, form: str) -> list[tuple[float, float]]:
-    """The same load once more: what it inserted is removed first, without a log of it."""
+def remove_items(server: ManagedServer) -> None:
+    """What an earlier load inserted is removed, without a log of it."""
     with connect(server.socket_target) as control:
         control.rows("SET SESSION sql_log_bin = 0")
         control.rows("DELETE FROM shop.secretitems")
-    return send(server, form)
 
 
 def check_times(folder: Path, commits: list[tuple[float, float]], *, is_exact: bool) -> None:

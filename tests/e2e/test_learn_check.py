@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +17,38 @@ from plimsoll.servers.capture import CAPTURES
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed_server import ManagedServer
 from support.command import plimsoll, start
-from support.servers import MYSQL_IN_ENDURE, StartServer, server_base, server_command, start_server
+from support.initialised_data import created
+from support.servers import MYSQL_IN_ENDURE, bare_spec, server_base, server_command
 from support.waiting import until
 
-__all__ = ["server_base", "start_server"]
+__all__ = ["server_base"]
 pytestmark = pytest.mark.e2e
 
 CANARY = "canarycustomer"
 CONNECTIONS = 3
 
+Learned = Callable[[str, Path], Path]
+"""Writes what was learned from a flavour of server to a folder."""
 
-def learned(server: ManagedServer, flavour: str, folder: Path) -> None:
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Learned:
+    """Learns from each flavour once; gives a copy of what was written."""
+    base = Path(f"/var/tmp/plimsoll-test-{os.geteuid()}-{os.getpid()}-learned")
+
+    @cache
+    def written_from(flavour: str) -> Path:
+        folder: Path = tmp_path_factory.mktemp("learned") / flavour
+        with created(name=flavour, spec=bare_spec(flavour), base_dir=base) as server:
+            server.start()
+            learn(server, flavour, folder)
+        base.rmdir()
+        return folder
+
+    return lambda flavour, to: shutil.copytree(written_from(flavour), to)
+
+
+def learn(server: ManagedServer, flavour: str, folder: Path) -> None:
     """Learns order-queue from a log of a few seconds, which also holds a literal that must not get out."""
     access = ("--target", str(server.target), "--password-env", "PW")
     environment = {"PW": server.target.password.get_secret_value()}
@@ -34,7 +59,7 @@ def learned(server: ManagedServer, flavour: str, folder: Path) -> None:
         for statement in CAPTURES[flavour].on:
             control.rows(statement)
         variables = control.variables()
-    times = ("--connections", str(CONNECTIONS), "--warm-up", "0s", "--duration", "5s")
+    times = ("--connections", str(CONNECTIONS), "--warm-up", "0s", "--duration", "3s")
     ran = plimsoll("trial", *load, *times, env=environment)
     assert ran.returncode == 0, ran.stderr
     with connect(server.target) as control:
@@ -67,12 +92,12 @@ def checked(folder: Path, server: str, *options: str, folders: dict[str, str]) -
 
 @pytest.mark.parametrize("flavour", MYSQL_IN_ENDURE)
 def test_a_learned_load_is_like_its_log_until_somebody_changes_it(
-    flavour: str, start_server: StartServer, server_base: Path, tmp_path: Path
+    flavour: str, learned: Learned, server_base: Path, tmp_path: Path
 ) -> None:
-    folder, command, folders = tmp_path / "prod", server_command(flavour), own_folders(tmp_path, server_base)
-    learned(start_server(flavour), flavour, folder)
+    command, folders = server_command(flavour), own_folders(tmp_path, server_base)
+    folder = learned(flavour, tmp_path / "prod")
     written = (folder / "workload.toml").read_text()
-    times = ("--duration", "6s", "--warm-up", "1s")
+    times = ("--duration", "3s", "--warm-up", "1s")
     found = checked(folder, command, *times, folders=folders)
     assert left_behind(folders) == [], "server, log and tables are removed"
 
@@ -103,9 +128,8 @@ def test_a_learned_load_is_like_its_log_until_somebody_changes_it(
     Path(folders["PLIMSOLL_DATA_DIR"]).rmdir()
 
 
-def test_interrupting_a_check_removes_its_server(start_server: StartServer, server_base: Path, tmp_path: Path) -> None:
-    folder, folders = tmp_path / "prod", own_folders(tmp_path, server_base)
-    learned(start_server("mariadb"), "mariadb", folder)
+def test_interrupting_a_check_removes_its_server(learned: Learned, server_base: Path, tmp_path: Path) -> None:
+    folder, folders = learned("mariadb", tmp_path / "prod"), own_folders(tmp_path, server_base)
     written = (folder / "workload.toml").read_text()
     process = start("learn", "check", folder, "--server", "mariadb", "--duration", "60s", env=folders)
     assert process.stderr is not None

@@ -13,6 +13,7 @@ import pytest
 
 from plimsoll.spec.workload_file import parse_workload
 from support.command import plimsoll
+from support.endure import in_endure
 from support.shop_log import CUSTOMERS, NOTES, ORDERS, ROLLED_BACK, SCHEMA, SHARES, TABLE_WEIGHTS, ZIPF, Shop
 from support.slow_logs import Ran, general_log, mariadb_slow_log, mysql_slow_log
 
@@ -172,6 +173,7 @@ def test_profile_and_demand_tell_the_same(learned: Path) -> None:
     assert [one["share"] for one in demand["types"]] == pytest.approx([one["share"] for one in profile["types"]])
 
 
+@pytest.mark.parametrize("learned", ["mysql", in_endure("mariadb"), in_endure("general")], indirect=True)
 def test_a_tenth_of_the_rows(learned: Path, tmp_path: Path) -> None:
     """Tables of at most 100 rows keep theirs; keys of statements are those of the smaller tables."""
     words = ("--from", learned.parent / "server.log", "--schema", learned.parent / "schema.sql")

@@ -31,6 +31,7 @@ name = "here"
 levels = {{ connections = [2] }}
 warm_up = "1s"
 settle_limit = "1s"
+clients = {{ think_time = "20ms" }}
 duration = "3s"
 repetitions = 1
 reset = "never"

@@ -18,10 +18,19 @@ from plimsoll.errors import HostError, SpecError, TargetError
 from plimsoll.servers.control import connect
 from plimsoll.servers.facts import instance_facts
 from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
-from plimsoll.servers.option_file import Profile
+from plimsoll.servers.option_file import FlavourName, Profile
 from plimsoll.servers.settle import settle
 from plimsoll.telemetry.device import busy_ratio, device_busy_ms
-from support.servers import FLAVOURS, StartServer, bare_spec, running_server, server_base, server_command, start_server
+from support.servers import (
+    FLAVOURS,
+    MYSQL_IN_ENDURE,
+    StartServer,
+    bare_spec,
+    running_server,
+    server_base,
+    server_command,
+    start_server,
+)
 from support.waiting import until
 
 __all__ = ["running_server", "server_base", "start_server"]
@@ -35,29 +44,61 @@ def query(server: ManagedServer, statement: str) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
 def test_a_whole_life(flavour: str, server_base: Path) -> None:
-    server = ManagedServer.create(name="The durable one", spec=bare_spec(flavour), base_dir=server_base)
+    """Of a production server: it is initialised, runs with its options, is killed, copied, set back and removed."""
+    production = bare_spec(flavour, profile=Profile.PRODUCTION, options={"innodb_lock_wait_timeout": 7})
+    server = ManagedServer.create(name="The durable one", spec=production, base_dir=server_base)
     place = server.directory.path
     assert place.parent == server_base
     assert stat.S_IMODE(place.stat().st_mode) == 0o700
     server.start()
+    check_that_production_is_in_force(server)
     query(server, "CREATE TABLE t (a INT PRIMARY KEY) ENGINE=InnoDB")
     query(server, "INSERT INTO t VALUES (1)")
     first_pid = server.pid
+    kill_while_it_runs(server)
+    server.start()
+    assert server.pid != first_pid
+    assert query(server, "SELECT COUNT(*) FROM t") == [(1,)], "it recovers after it was killed"
     server.stop()
     server.save_data()
     server.start()
-    assert server.pid != first_pid
     query(server, "INSERT INTO t VALUES (2)")
     assert query(server, "SELECT COUNT(*) FROM t") == [(2,)]
     server.stop()
     server.restore_data()
     server.start()
-    assert query(server, "SELECT COUNT(*) FROM t") == [(1,)]
+    assert query(server, "SELECT COUNT(*) FROM t") == [(1,)], "the data are those that were saved"
     pid = server.pid
     server.remove()
     server.remove()
     assert not place.exists()
     assert not Path(f"/proc/{pid}").exists()
+
+
+def check_that_production_is_in_force(server: ManagedServer) -> None:
+    with connect(server.target) as control:
+        said = control.variables()
+    assert said["innodb_lock_wait_timeout"] == "7", "the option of the user"
+    assert (said["innodb_flush_log_at_trx_commit"], said["sync_binlog"], said["log_bin"]) == ("1", "1", "ON")
+    assert durability_of(said) == Durability(kind=DurabilityKind.DURABLE)
+    assert (said["innodb_doublewrite"], said["innodb_flush_method"]) == ("ON", "O_DIRECT")
+    is_mariadb = server.flavour.name is FlavourName.MARIADB
+    assert said["innodb_log_file_size" if is_mariadb else "innodb_redo_log_capacity"] == str(256 * 2**20)
+
+
+def kill_while_it_runs(server: ManagedServer) -> None:
+    server.check()
+    os.kill(server.pid, signal.SIGKILL)
+    with pytest.raises(TargetError, match="was killed by SIGKILL") as caught:
+        until(partial(is_checked, server))
+    assert "ready for connections" in str(caught.value), "the tail of the log"
+    assert not server.is_running
+
+
+def is_checked(server: ManagedServer) -> bool:
+    """Never true: to be asked until the check fails."""
+    server.check()
+    return False
 
 
 def test_only_our_account_may_log_in(running_server: ManagedServer) -> None:
@@ -131,28 +172,24 @@ def test_settles_and_sets_its_limits_back(running_server: ManagedServer) -> None
     assert not {name for name in changed if "dirty" in name}
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-@pytest.mark.parametrize("profile", list(Profile))
-def test_profiles_in_force(flavour: str, profile: Profile, start_server: StartServer) -> None:
-    pool = None if profile is Profile.SERVER_DEFAULTS else 64 * 2**20
-    server = start_server(flavour, profile=profile, buffer_pool_bytes=pool, options={"innodb_lock_wait_timeout": 7})
+def test_the_bare_profile_is_in_force(running_server: ManagedServer) -> None:
+    with connect(running_server.target) as control:
+        said = control.variables()
+    assert (said["innodb_flush_log_at_trx_commit"], said["log_bin"]) == ("2", "OFF")
+    causes = (("innodb_doublewrite", "OFF"), ("innodb_flush_log_at_trx_commit", "2"))
+    assert durability_of(said) == Durability(kind=DurabilityKind.DAMAGED, causes=causes)
+    assert (said["innodb_doublewrite"], said["performance_schema"]) == ("OFF", "OFF")
+
+
+@pytest.mark.parametrize("flavour", MYSQL_IN_ENDURE)
+def test_the_defaults_of_the_server_are_in_force(flavour: str, start_server: StartServer) -> None:
+    options = {"innodb_lock_wait_timeout": 7}
+    server = start_server(flavour, profile=Profile.SERVER_DEFAULTS, buffer_pool_bytes=None, options=options)
     with connect(server.target) as control:
         said = control.variables()
     assert said["innodb_lock_wait_timeout"] == "7"
-    if profile is Profile.PRODUCTION:
-        assert (said["innodb_flush_log_at_trx_commit"], said["sync_binlog"], said["log_bin"]) == ("1", "1", "ON")
-        assert durability_of(said) == Durability(kind=DurabilityKind.DURABLE)
-        assert (said["innodb_doublewrite"], said["innodb_flush_method"]) == ("ON", "O_DIRECT")
-        redo = said["innodb_log_file_size" if flavour == "mariadb" else "innodb_redo_log_capacity"]
-        assert redo == str(256 * 2**20)
-    if profile is Profile.BARE:
-        assert (said["innodb_flush_log_at_trx_commit"], said["log_bin"]) == ("2", "OFF")
-        causes = (("innodb_doublewrite", "OFF"), ("innodb_flush_log_at_trx_commit", "2"))
-        assert durability_of(said) == Durability(kind=DurabilityKind.DAMAGED, causes=causes)
-        assert (said["innodb_doublewrite"], said["performance_schema"]) == ("OFF", "OFF")
-    if profile is Profile.SERVER_DEFAULTS:
-        assert said["innodb_buffer_pool_size"] == str(128 * 2**20)
-        assert said["max_connections"] == "151"
+    assert said["innodb_buffer_pool_size"] == str(128 * 2**20)
+    assert said["max_connections"] == "151"
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
@@ -179,61 +216,39 @@ def test_refused_before_anything_is_made(server_base: Path) -> None:
     assert list(server_base.iterdir()) == []
 
 
-def is_checked(server: ManagedServer) -> bool:
-    """Never true: to be asked until the check fails."""
-    server.check()
-    return False
-
-
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_killed_while_it_runs(flavour: str, start_server: StartServer) -> None:
-    server = start_server(flavour)
-    server.check()
-    os.kill(server.pid, signal.SIGKILL)
-    with pytest.raises(TargetError, match="was killed by SIGKILL") as caught:
-        until(partial(is_checked, server))
-    assert "ready for connections" in str(caught.value), "the tail of the log"
-    assert not server.is_running
-    server.start()
-    assert query(server, "SELECT 1") == [(1,)], "it recovers"
-
-
-def test_a_port_taken_meanwhile_is_given_up(start_server: StartServer) -> None:
-    server = start_server("mariadb")
-    server.stop()
-    port = server.target.port
-    with socket.create_server(("127.0.0.1", port)):
-        server.start()
-        assert server.target.port != port
-        assert query(server, "SELECT @@port") == [(server.target.port,)]
-
-
-def test_a_stopped_server_is_ended_by_force(start_server: StartServer) -> None:
-    server = start_server("mariadb")
-    pid = server.pid
-    os.kill(pid, signal.SIGSTOP)
-    server.stop(grace_s=0.5)
-    assert not Path(f"/proc/{pid}").exists()
-
-
-def test_two_servers_at_once(start_server: StartServer) -> None:
+def test_two_servers_at_once_one_of_which_meets_trouble(
+    start_server: StartServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No space for a copy, its port taken, and no answer to its end."""
     servers = [start_server("mariadb", name=name) for name in ("one", "two")]
     ports = [query(server, "SELECT @@port, @@datadir") for server in servers]
     assert ports[0] != ports[1]
     assert servers[0].directory.path != servers[1].directory.path
     servers[0].remove()
-    assert query(servers[1], "SELECT 1") == [(1,)]
-
-
-def test_too_little_space_for_a_copy(start_server: StartServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = start_server("mariadb")
+    server = servers[1]
+    assert query(server, "SELECT 1") == [(1,)], "the end of one ends no other"
     server.stop()
-    monkeypatch.setattr("plimsoll.servers.data_copy.tree_bytes", lambda folder: 2**60)
-    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((1,) * 10))
-    server.save_data()  # as much would be freed as is needed
-    monkeypatch.setattr("plimsoll.servers.data_copy.tree_bytes", lambda f: 2**60 if f == server.directory.data else 0)
-    with pytest.raises(HostError, match="a copy of the data needs"):
-        server.save_data()
+    check_that_a_copy_needs_space(server, monkeypatch)
+    port = server.target.port
+    with socket.create_server(("127.0.0.1", port)):
+        server.start()
+        assert server.target.port != port, "a port that was taken meanwhile is given up"
+        assert query(server, "SELECT @@port") == [(server.target.port,)]
+    pid = server.pid
+    os.kill(pid, signal.SIGSTOP)
+    server.stop(grace_s=0.5)
+    assert not Path(f"/proc/{pid}").exists(), "a stopped server is ended by force"
+
+
+def check_that_a_copy_needs_space(server: ManagedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("plimsoll.servers.data_copy.tree_bytes", lambda folder: 2**60)
+        patched.setattr(os, "statvfs", lambda _: os.statvfs_result((1,) * 10))
+        server.save_data()  # as much would be freed as is needed
+        data = server.directory.data
+        patched.setattr("plimsoll.servers.data_copy.tree_bytes", lambda folder: 2**60 if folder == data else 0)
+        with pytest.raises(HostError, match="a copy of the data needs"):
+            server.save_data()
 
 
 def test_every_server_says_no_in_our_words(running_server: ManagedServer) -> None:

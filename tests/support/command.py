@@ -15,6 +15,7 @@ from plimsoll.errors import HostError
 from plimsoll.servers.command import find_server
 from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from support.forked_commands import ForkedCommand, run_forked
+from support.initialised_data import created
 
 COMMAND = Path(sys.executable).parent / "plimsoll"
 Running = subprocess.Popen[str] | ForkedCommand
@@ -82,7 +83,7 @@ def real_server(base_dir: Path, **options: object) -> Iterator[ManagedServer]:
             raise
         pytest.skip(f"SKIPPED, no MariaDB here: {error}")
     spec = ManagedSpec(profile="bare", buffer_pool_bytes=64 * 2**20, options=dict(options))
-    with ManagedServer.create(name="test", spec=spec, base_dir=base_dir) as server:
+    with created(name="test", spec=spec, base_dir=base_dir) as server:
         server.start()
         yield server
 

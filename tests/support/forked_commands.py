@@ -224,9 +224,11 @@ def _leave(code: object) -> None:
 
 if __name__ == "__main__":
     shared_drawer = importlib.import_module("shared_drawer")
+    initialised_data = importlib.import_module("initialised_data")
     sys.path.pop(0)  # the folder of this file, which programs do not have there
     listener = shared_drawer.start_shared_drawer()
     _prepare()
+    initialised_data.copy_initialised_data()
     asked = _serve(socket.socket(fileno=int(sys.argv[1])))
     if asked is not None:
         shared_drawer.use_shared_drawer(listener)

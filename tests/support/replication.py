@@ -12,6 +12,7 @@ from plimsoll.servers.command import find_server
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.servers.replication.links import dialect
+from support.initialised_data import created
 from support.servers import bare_spec, server_command
 
 StartServers = Callable[..., list[ManagedServer]]
@@ -27,7 +28,7 @@ def start_servers(server_base: Path) -> Iterator[StartServers]:
             servers = []
             for number in range(count):
                 spec = bare_spec(flavour, derived=speaks.options(number + 1, is_semisync=is_semisync))
-                server = ManagedServer.create(name=f"{flavour}/{number}", spec=spec, base_dir=server_base)
+                server = created(name=f"{flavour}/{number}", spec=spec, base_dir=server_base)
                 servers.append(stack.enter_context(server))
                 server.start()
             return servers

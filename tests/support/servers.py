@@ -15,6 +15,7 @@ import pytest
 from plimsoll.errors import HostError
 from plimsoll.servers.command import find_server
 from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
+from support.initialised_data import created
 
 MYSQL_VARIABLE = "PLIMSOLL_TEST_MYSQLD"
 FLAVOURS = ("mariadb", "mysql")
@@ -70,7 +71,7 @@ def start_server(server_base: Path) -> Iterator[StartServer]:
     servers: list[ManagedServer] = []
 
     def start(flavour: str, *, name: str | None = None, **changes: object) -> ManagedServer:
-        server = ManagedServer.create(name=name or flavour, spec=bare_spec(flavour, **changes), base_dir=server_base)
+        server = created(name=name or flavour, spec=bare_spec(flavour, **changes), base_dir=server_base)
         servers.append(server)
         server.start()
         return server
@@ -85,7 +86,7 @@ def running_server(request: pytest.FixtureRequest) -> Iterator[ManagedServer]:
     """One running throwaway server of each flavour for all tests of a module, which must not stop it."""
     flavour: str = request.param
     base = Path(f"/var/tmp/plimsoll-test-{os.geteuid()}-{os.getpid()}-shared")
-    with ManagedServer.create(name=flavour, spec=bare_spec(flavour), base_dir=base) as server:
+    with created(name=flavour, spec=bare_spec(flavour), base_dir=base) as server:
         server.start()
         yield server
     base.rmdir()
