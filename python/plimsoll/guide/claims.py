@@ -100,17 +100,18 @@ def _rows(analysis: Analysis, *, is_import: bool) -> tuple[tuple[Entry, ...], ..
     """A row for each claim and what was found; systems of which the same was found share it."""
     systems: dict[tuple[str, ...], list[str]] = {}
     for claim in analysis.claims:
-        found = (
+        fields = (
             claim.says,
             _figure(claim, is_import=is_import),
             _range(claim),
             _measured(claim, is_import=is_import),
             _verdict(claim, is_import=is_import),
         )
-        systems.setdefault(found, []).append(claim.system)
+        systems.setdefault(fields, []).append(claim.system)
     every = {system.name for system in analysis.systems}
     return tuple(
-        (Entry(found[0]), Entry(_systems(sharing, every)), *map(Entry, found[1:])) for found, sharing in systems.items()
+        (Entry(fields[0]), Entry(_systems(sharing, every)), *map(Entry, fields[1:]))
+        for fields, sharing in systems.items()
     )
 
 
