@@ -248,4 +248,4 @@ def test_dark_screens_and_paper_change_the_colours_of_charts(chromium: Browser, 
     dark.media("print", dark=True)
     assert dark.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert set(dark.value(SHOWN_PICTURES)) == {1}
-    assert dark.value("getComputedStyle(document.querySelector('.picture.wide')).display") == "block"
+    assert dark.value("getComputedStyle(document.querySelector('.picture.narrow')).display") == "block"

@@ -8,7 +8,7 @@ Deliberately not here: how that is judged (`plimsoll.analyse.study.claims`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from plimsoll.analyse.answers.size_evidence import MEASURED_ORIGIN
 from plimsoll.analyse.model import Analysis
@@ -54,7 +54,7 @@ def claims_section(analysis: Analysis) -> Section | None:
         return None
     groups = [list(group) for _, group in itertools.groupby(analysis.claims, lambda claim: (claim.says, claim.source))]
     is_import = all(system.origin != MEASURED_ORIGIN for system in analysis.systems)
-    rows = tuple(_row(claim, is_import=is_import) for claim in analysis.claims)
+    rows = _rows(analysis, is_import=is_import)
     headings = _IMPORTED_HEADINGS if is_import else _HEADINGS
     caption = "Conclusions and figures" if is_import else "Earlier findings and what was measured here"
     columns = tuple(text_column(heading) for heading in headings)
@@ -96,15 +96,27 @@ def _of(group: Sequence[CheckedClaim], *, is_import: bool) -> str:
     return f": {_measured(group[0], is_import=is_import)}"
 
 
-def _row(checked_claim: CheckedClaim, *, is_import: bool) -> tuple[Entry, ...]:
-    return (
-        Entry(checked_claim.says),
-        Entry(checked_claim.system),
-        Entry(_figure(checked_claim, is_import=is_import)),
-        Entry(_range(checked_claim)),
-        Entry(_measured(checked_claim, is_import=is_import)),
-        Entry(_verdict(checked_claim, is_import=is_import)),
+def _rows(analysis: Analysis, *, is_import: bool) -> tuple[tuple[Entry, ...], ...]:
+    """A row for each claim and what was found; systems of which the same was found share it."""
+    systems: dict[tuple[str, ...], list[str]] = {}
+    for claim in analysis.claims:
+        fields = (
+            claim.says,
+            _figure(claim, is_import=is_import),
+            _range(claim),
+            _measured(claim, is_import=is_import),
+            _verdict(claim, is_import=is_import),
+        )
+        systems.setdefault(fields, []).append(claim.system)
+    every = {system.name for system in analysis.systems}
+    return tuple(
+        (Entry(fields[0]), Entry(_systems(sharing, every)), *map(Entry, fields[1:]))
+        for fields, sharing in systems.items()
     )
+
+
+def _systems(names: Sequence[str], every: Collection[str]) -> str:
+    return "every system" if len(names) > 1 and set(names) == set(every) else listed(names)
 
 
 def _figure(checked_claim: CheckedClaim, *, is_import: bool) -> str:

@@ -241,27 +241,38 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
     with_level = any(difference.level is not None for difference in differences)
     with_others = any(difference.other_factors or difference.one_sided_factors for difference in differences)
     statistics = response_statistics(differences)
-    columns = [text_column("compared"), text_column("workload")]
+    bases = dict.fromkeys(difference.base for difference in differences)
+    columns = [text_column("compared" if len(bases) > 1 else "system"), text_column("workload")]
     columns += [Column(heading="connections")] if with_level else []
     columns += [
         Column(heading="throughput"),
         text_column("verdict"),
         *response_columns(statistics),
-        Column(heading="minimum detectable effect (80 % power)"),
+        Column(heading=_EFFECT),
     ]
     columns += [text_column("what else differs")] if with_others else []
     curves = {(curve.system, curve.workload): curve for curve in analysis.curves if not curve.kind.is_at_rate}
     rows = tuple(
-        _difference_row(
-            difference,
-            curves.get((difference.system, difference.workload)),
-            statistics,
-            with_level=with_level,
-            with_others=with_others,
+        (
+            Entry(f"{difference.system} against {difference.base}" if len(bases) > 1 else difference.system),
+            *_difference_row(
+                difference,
+                curves.get((difference.system, difference.workload)),
+                statistics,
+                with_level=with_level,
+                with_others=with_others,
+            ),
         )
         for difference in differences
     )
-    return Table(caption=caption, columns=tuple(columns), rows=rows, notes=response_notes(statistics))
+    if len(bases) == 1:
+        caption = f"{caption} with {next(iter(bases))}"
+    table = Table(caption=caption, columns=tuple(columns), rows=rows, notes=response_notes(statistics))
+    has_effects = any(difference.smallest_effect is not None for difference in differences)
+    return table if has_effects else table.without(_EFFECT)
+
+
+_EFFECT = "minimum detectable effect (80 % power)"
 
 
 def _difference_row(
@@ -272,7 +283,6 @@ def _difference_row(
     level = [Entry(NOT_KNOWN if difference.level is None else difference.level.figure())] if with_level else []
     others = [Entry(other_factor_words(difference) or NOT_KNOWN)] if with_others else []
     return (
-        Entry(f"{difference.system} against {difference.base}"),
         Entry(difference.workload),
         *level,
         replace(change, sources=cell_sources(cell)),

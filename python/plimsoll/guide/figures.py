@@ -51,7 +51,7 @@ from plimsoll.guide.tables import Table
 from plimsoll.guide.trials import OPEN_COUNT, CellStrips, cell_strips
 from plimsoll.record.level import LevelKind
 from plimsoll.regular_file import open_regular
-from plimsoll.wording import capitalised, listed
+from plimsoll.wording import capitalised, counted, listed
 
 WIDE_PX = 860
 NARROW_PX = 350
@@ -83,11 +83,13 @@ class Figure:
     Attributes:
         title: Its caption; None where it stands below one with others.
         label: What it shows, for those who cannot see it.
+        is_printed: It stands on paper too.
     """
 
     title: str | None
     label: str
     pictures: tuple[Picture, ...]
+    is_printed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +385,14 @@ class SectionFigures:
     key: tuple[tuple[str, int], ...]
     tables: tuple[tuple[str, tuple[Table, ...]], ...]
 
+    @property
+    def unprinted(self) -> str:
+        """What stands on a page and not on paper; empty where paper has it all."""
+        charts_count = sum(not chart.is_printed for chart in self.words.charts)
+        tables_count = sum(bool(table.fold) or not table.is_printed for table in self.words.tables)
+        counts = ((tables_count, "more table"), (charts_count, "more chart"))
+        return listed([counted(count, what) for count, what in counts if count])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageFigures:
@@ -394,16 +404,20 @@ class PageFigures:
 
 def page_figures(page: SystemPage, index: int) -> PageFigures:
     """A system's page with its pictures; `index` keeps their ids apart from those of others."""
-    return PageFigures(words=page, figures=_charts(page.charts, f"s{index}-", 150, f"{page.name}: "))
+    return PageFigures(words=page, figures=_charts(page.charts, f"s{index}-", (NARROW_PX, 150), f"{page.name}: "))
 
 
-def _charts(charts: Sequence[SectionChart], prefix: str, height_px: int, subject: str = "") -> tuple[Figure, ...]:
+def _charts(
+    charts: Sequence[SectionChart], prefix: str, size_px: tuple[int, int], subject: str = ""
+) -> tuple[Figure, ...]:
+    width_px, height_px = size_px
     style = Style(width_px=None, height_px=height_px)
     return tuple(
         Figure(
             title=chart.title,
             label=f"{subject}{chart.title}",
-            pictures=(picture(chart.draw(style), "any", NARROW_PX, f"{prefix}{index}-"),),
+            pictures=(picture(chart.draw(style), "any", width_px, f"{prefix}{index}-"),),
+            is_printed=chart.is_printed,
         )
         for index, chart in enumerate(charts)
     )
@@ -414,7 +428,8 @@ def section_figures(section: Section) -> SectionFigures:
     key = tuple(dict.fromkeys(entry for chart in section.charts for entry in chart.key))
     open_first = sorted(section.tables, key=lambda table: bool(table.fold))
     tables = tuple((fold, tuple(group)) for fold, group in itertools.groupby(open_first, key=lambda table: table.fold))
-    return SectionFigures(words=section, figures=_charts(section.charts, section.anchor, 220), key=key, tables=tables)
+    figures = _charts(section.charts, section.anchor, (PANEL_PX, 190))
+    return SectionFigures(words=section, figures=figures, key=key, tables=tables)
 
 
 def duet_figures(analysis: Analysis) -> tuple[Figure, ...]:

@@ -458,7 +458,13 @@ def ratio_axis(domain: tuple[float, float], *, is_wide: bool) -> dict[str, Any]:
     percent = "datum.value == 1 ? 'equal' : format(100 * (datum.value - 1), '+,.0f') + ' %'"
     values = _ratio_ticks(domain, is_wide=is_wide)
     # with fewer than there are, every second one is left out, whether or not there is room
-    return {"values": values, "tickCount": len(values), "labelExpr": percent, "labelOverlap": "greedy"}
+    return {
+        "values": values,
+        "tickCount": len(values),
+        "labelExpr": percent,
+        "labelOverlap": "greedy",
+        "labelSeparation": 6,
+    }
 
 
 def _ratio_ticks(domain: tuple[float, float], *, is_wide: bool) -> list[float]:

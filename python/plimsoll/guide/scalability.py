@@ -129,6 +129,7 @@ def _table(fit: Scalability, unit: str, links: Links) -> Table:
         columns=columns,
         rows=tuple(rows),
         notes=tuple(note for note in (per_core, _within_cores(fit)) if note),
+        is_printed=False,
     )
 
 
@@ -158,7 +159,8 @@ def _charts(analysis: Analysis, units: Mapping[str, str]) -> Iterator[SectionCha
         frame = _Frame(names(analysis), top, unit)
         for curve, of in zip(curves, rows, strict=True):
             draw = partial(scalability_chart, curve, of, frame)
-            yield SectionChart(title=f"{curve.workload}, {curve.system}: scalability", draw=draw)
+            fits = curve.fit is not None and curve.verdict is not ScalingVerdict.DOES_NOT_FIT
+            yield SectionChart(title=f"{curve.workload}, {curve.system}: scalability", draw=draw, is_printed=fits)
 
 
 def _rows(fit: Scalability, analysis: Analysis, unit: str) -> list[Row]:

@@ -21,11 +21,13 @@ class SectionChart:
         title: Its caption.
         key: Names of what it stacks, each with the index of its colour; empty for charts of systems.
         draw: Makes it in a given style.
+        is_printed: It stands on paper too.
     """
 
     title: str
     draw: Callable[[Style], Chart]
     key: tuple[tuple[str, int], ...] = ()
+    is_printed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -301,7 +301,8 @@ def _charts(analysis: Analysis, systems: Sequence[SystemSummary]) -> Iterator[Se
         names = [system.name for system in systems]
         draw = partial(_page_chart, analysis, names, kind, workloads)
         title = f"{'Completed' if kind.is_at_rate else 'Throughput'} against {kind.axis.lower()}"
-        yield SectionChart(title=title, draw=draw)
+        is_of_its_own = len(names) * len(workloads) > 1  # a single line stands in the workload's chart as well
+        yield SectionChart(title=title, draw=draw, is_printed=is_of_its_own)
 
 
 def _page_chart(

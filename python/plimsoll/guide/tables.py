@@ -224,6 +224,7 @@ class Table:
         system: Whose table it is, where the caption does not say that; empty for tables of the whole study.
         notes: Sentences below it.
         fold: What a page folds it under, together with its neighbours of the same fold; empty where it stands open.
+        is_printed: A table of a section stands on paper too, unless it is folded.
     """
 
     caption: str
@@ -232,6 +233,7 @@ class Table:
     rows: tuple[tuple[Entry, ...], ...]
     notes: tuple[str, ...] = ()
     fold: str = ""
+    is_printed: bool = True
 
     def __post_init__(self) -> None:
         """Says below the table what intervals are too wide for, and marks them: they get no wide column for it."""
