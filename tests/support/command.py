@@ -14,9 +14,11 @@ import pytest
 from plimsoll.errors import HostError
 from plimsoll.servers.command import find_server
 from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
-from support.forked_commands import run_forked
+from support.forked_commands import ForkedCommand
 
 COMMAND = Path(sys.executable).parent / "plimsoll"
+Started = subprocess.Popen[str] | ForkedCommand
+
 LIMIT_S = 1000.0
 """Ends a command that hangs, before its test is ended; nothing is said about how long one may take."""
 
@@ -25,12 +27,21 @@ def plimsoll(
     *arguments: str | Path, env: dict[str, str] | None = None, timeout_s: float = LIMIT_S, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs the command to its end."""
-    whole = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **(env or {})}
-    return run_forked([str(COMMAND), *map(str, arguments)], env=whole, cwd=cwd, timeout_s=timeout_s)
+    command = begin(*arguments, env={"COLUMNS": "200", "NO_COLOR": "1", **(env or {})}, cwd=cwd)
+    try:
+        output, errors = command.communicate(timeout_s)
+    finally:
+        command.kill()
+    return subprocess.CompletedProcess(command.words, command.wait(), output, errors)
+
+
+def begin(*arguments: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None) -> ForkedCommand:
+    """Begins the command; the caller ends it, by signals if need be."""
+    return ForkedCommand([str(COMMAND), *map(str, arguments)], env={**os.environ, **(env or {})}, cwd=cwd)
 
 
 def start(*arguments: str | Path, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
-    """Starts the command; the caller ends it."""
+    """Starts the program, where the program itself is what a test is about; the caller ends it."""
     return subprocess.Popen(
         [str(COMMAND), *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -40,7 +51,7 @@ def start(*arguments: str | Path, env: dict[str, str] | None = None) -> subproce
     )
 
 
-def engines_of(process: subprocess.Popen[str]) -> list[int]:
+def engines_of(process: Started) -> list[int]:
     """The load engines below a command, oldest first."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):

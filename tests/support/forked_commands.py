@@ -2,7 +2,7 @@
 
 A command has a process of its own, with its own arguments, environment, folder and output, as if its program had been
 started, without the seconds of a processor that imports take: tests run hundreds of commands. Deliberately not here:
-commands that get signals, or whose program itself is looked at; `support.command.start` starts the program.
+commands whose program itself is looked at; `support.command.start` starts the program.
 """
 
 from __future__ import annotations
@@ -41,49 +41,89 @@ def _server() -> socket.socket:
     return ours
 
 
-def run_forked(
-    words: list[str], *, env: dict[str, str], cwd: Path | None, timeout_s: float
-) -> subprocess.CompletedProcess[str]:
-    """Runs a command to its end, and gives what `subprocess.run` would.
+class ForkedCommand:
+    """A command that runs, with what `subprocess.Popen` has of it; killed once nobody holds this any more.
 
-    Args:
-        words: Its program, as it is told to it, and its arguments.
-        env: Its whole environment.
-        cwd: Its working folder; None for that of this process.
-        timeout_s: After which it is killed.
-
-    Raises:
-        subprocess.TimeoutExpired: It was killed.
+    Attributes:
+        words: Its program and its arguments.
+        pid: Of its process.
+        returncode: As `subprocess.Popen` gives it; None while it is not known to have ended.
     """
-    ours, theirs = socket.socketpair()
-    pipes = [os.pipe() for _ in ("standard output", "standard error")]
-    request = json.dumps({"words": words, "env": env, "cwd": str(cwd or Path.cwd())}).encode()
-    assert len(request) <= REQUEST_BYTES_MAX, "too much for one message"
-    given = [theirs.fileno(), *(write for _, write in pipes)]
-    socket.send_fds(_server(), [request], given)
-    theirs.close()
-    texts = ["", ""]
 
-    def read(index: int) -> None:
-        with os.fdopen(pipes[index][0], encoding="utf-8") as pipe:
-            texts[index] = pipe.read()
+    def __init__(self, words: list[str], *, env: dict[str, str], cwd: Path | None = None) -> None:
+        """Begins it.
 
-    readers = [threading.Thread(target=read, args=[index], daemon=True) for index in range(2)]
-    for (_, write), reader in zip(pipes, readers, strict=True):
-        os.close(write)
-        reader.start()
-    with ours:
-        ours.settimeout(timeout_s)
-        try:
-            said = ours.recv(64)
-        except TimeoutError:
-            ours.shutdown(socket.SHUT_RDWR)
-            raise subprocess.TimeoutExpired(words, timeout_s, output=texts[0], stderr=texts[1]) from None
-    assert said, "the process that forks has ended"
-    for reader in readers:
-        reader.join(timeout_s)
-        assert not reader.is_alive(), "a process that the command left still holds its output"
-    return subprocess.CompletedProcess(words, int(said), texts[0], texts[1])
+        Args:
+            words: Its program, as it is told to it, and its arguments.
+            env: Its whole environment.
+            cwd: Its working folder; None for that of this process.
+        """
+        self.words = words
+        self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        pipes = [os.pipe() for _ in ("standard output", "standard error")]
+        request = json.dumps({"words": words, "env": env, "cwd": str(cwd or Path.cwd())}).encode()
+        assert len(request) <= REQUEST_BYTES_MAX, "too much for one message"
+        given = [theirs.fileno(), *(write for _, write in pipes)]
+        socket.send_fds(_server(), [request], given)
+        theirs.close()
+        self._texts = ["", ""]
+        readers = [(read, self._texts, index) for index, (read, _) in enumerate(pipes)]
+        self._readers = [threading.Thread(target=_read, args=reader, daemon=True) for reader in readers]
+        for (_, write), reader in zip(pipes, self._readers, strict=True):
+            os.close(write)
+            reader.start()
+        self.returncode: int | None = None
+        self.pid = self._heard()
+
+    def poll(self) -> int | None:
+        """Its exit code, if it has ended."""
+        if self.returncode is None and select.select([self._ours], [], [], 0)[0]:
+            self._end()
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Waits until it has ended, and gives its output and its messages.
+
+        Raises:
+            subprocess.TimeoutExpired: It still runs after so many seconds.
+        """
+        self.wait(timeout)
+        for reader in self._readers:
+            reader.join(timeout)
+            assert not reader.is_alive(), "a process that the command left still holds its output"
+        return self._texts[0], self._texts[1]
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Waits until it has ended, and gives its exit code; raises as `communicate` does."""
+        if self.returncode is None and not select.select([self._ours], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired(self.words, timeout or 0, output=self._texts[0], stderr=self._texts[1])
+        return self._end() if self.returncode is None else self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Sends it a signal, unless it has ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Ends it at once."""
+        self.send_signal(signal.SIGKILL)
+
+    def _end(self) -> int:
+        self.returncode = self._heard()
+        self._ours.close()
+        return self.returncode
+
+    def _heard(self) -> int:
+        """The next number that the process says that waits for the command: its id, then its exit code."""
+        said = self._ours.recv(64)
+        assert said, "the process that forks has ended"
+        return int(said)
+
+
+def _read(pipe: int, texts: list[str], index: int) -> None:
+    with os.fdopen(pipe, encoding="utf-8") as text:
+        texts[index] = text.read()
 
 
 def _prepare() -> None:
@@ -130,18 +170,28 @@ def _serve(requests: socket.socket) -> dict[str, object] | None:
 
 
 def _wait_for(command: int, reply: socket.socket) -> None:
-    """Says how a command ended; kills it once nobody waits for that any more."""
+    """Says which process a command is, and how it ended; kills it once nobody waits for that any more."""
+    _say(reply, command)
     with os.fdopen(os.pidfd_open(command), "rb", buffering=0) as ended:
         came, _, _ = select.select([ended, reply], [], [])
         if ended not in came:
             os.kill(command, signal.SIGKILL)
     _, status = os.waitpid(command, 0)
     if ended in came:
-        reply.send(str(os.waitstatus_to_exitcode(status)).encode())
+        _say(reply, os.waitstatus_to_exitcode(status))
+
+
+def _say(reply: socket.socket, number: int) -> None:
+    """Unless nobody waits for it any more."""
+    with suppress(BrokenPipeError):
+        reply.send(str(number).encode())
 
 
 def _obey(request: dict[str, object]) -> None:
     tempfile.tempdir = None
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(request["env"])  # type: ignore[arg-type]
     os.chdir(str(request["cwd"]))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from plimsoll.run.events import IntervalEnded, TrialBegan, TrialEnded, read_events
+from support.command import Started
 from support.waiting import until
+
+STEP_S = 0.1
+"""Between looks at all events of a study, or at all processes: each look takes some milliseconds of a processor."""
 
 
 def servers_below(folder: str) -> list[str]:
@@ -36,16 +39,16 @@ def wait_until_gone(folder: str) -> None:
     def left() -> list[object]:
         return [*servers_below(folder), *(Path(folder).iterdir() if Path(folder).exists() else ())]
 
-    assert until(lambda: not left()), left()
+    assert until(lambda: not left(), step_s=STEP_S), left()
 
 
-def wait_for_load(study: Path, process: subprocess.Popen[str]) -> None:
+def wait_for_load(study: Path, process: Started) -> None:
     """Waits until rows are loaded."""
     events = study / "events.jsonl"
     _wait_for(process, lambda: events.exists() and '"phase":"load"' in events.read_text(), "no rows are loaded")
 
 
-def wait_for_trials(study: Path, count: int, process: subprocess.Popen[str]) -> None:
+def wait_for_trials(study: Path, count: int, process: Started) -> None:
     """Waits until so many trials are recorded and the next one runs."""
 
     def are_recorded() -> bool:
@@ -57,7 +60,7 @@ def wait_for_trials(study: Path, count: int, process: subprocess.Popen[str]) -> 
     _wait_for(process, are_recorded, f"not {count} trials are recorded")
 
 
-def wait_for_interval(study: Path, process: subprocess.Popen[str], index: int, *, trial: int = 1) -> None:
+def wait_for_interval(study: Path, process: Started, index: int, *, trial: int = 1) -> None:
     """Waits until an interval of the study's first trial has ended, or of a later one."""
 
     def has_ended() -> bool:
@@ -70,7 +73,7 @@ def wait_for_interval(study: Path, process: subprocess.Popen[str], index: int, *
     _wait_for(process, has_ended, "no such interval ended")
 
 
-def _wait_for(process: subprocess.Popen[str], condition: Callable[[], bool], otherwise: str) -> None:
+def _wait_for(process: Started, condition: Callable[[], bool], otherwise: str) -> None:
     """Waits for what a running study does; one that ends before says what it printed."""
 
     def is_so_while_it_runs() -> bool:
@@ -78,7 +81,7 @@ def _wait_for(process: subprocess.Popen[str], condition: Callable[[], bool], oth
             pytest.fail(f"it ended with {process.returncode}: {process.communicate()}")
         return condition()
 
-    assert until(is_so_while_it_runs), otherwise
+    assert until(is_so_while_it_runs, step_s=STEP_S), otherwise
 
 
 def server_below(folder: str) -> int:
