@@ -11,22 +11,22 @@ from plimsoll.guide.build import analyse_folder
 from plimsoll.record.level import Level
 from plimsoll.record.store import read_study
 from support.command import plimsoll
+from support.waiting_load import write_waiting_load
 
 pytestmark = pytest.mark.e2e
 
 STUDY = """
 [study]
 name = "rates"
-levels = { rate_tps = [50, 2_000_000], connections = [2] }
+levels = { rate_tps = [50, 20_000], connections = [2] }
 warm_up = "1s"
 settle_limit = "1s"
 duration = "2s"
 repetitions = 1
 reset = "never"
 [[workload]]
-name = "points"
-kind = "oltp_point_select"
-table_size = 1000
+name = "w"
+file = "waiting.toml"
 [[system]]
 name = "a"
 [system.server]
@@ -37,13 +37,15 @@ buffer_pool = "64M"
 
 
 def test_a_rate_that_no_server_reaches_is_offered_dropped_and_not_sustained(tmp_path: Path) -> None:
+    """Each transaction waits for 20 ms: two connections complete at most 100 a second."""
+    write_waiting_load(tmp_path, wait_ms=20)
     (tmp_path / "s.toml").write_text(STUDY)
     folder = tmp_path / "out"
     ran = plimsoll("study", "run", tmp_path / "s.toml", "--to", folder)
     assert ran.returncode == 0, ran.stderr
-    assert "a, points, target rate 50 tps: " in ran.stderr
+    assert "a, w, target rate 50 tps: " in ran.stderr
     levels = {recording.trial.level.rate_tps: recording.outcome.account for recording in read_study(folder).recordings}
-    assert levels.keys() == {50.0, 2_000_000.0}
+    assert levels.keys() == {50.0, 20_000.0}
     (curve,) = analyse_folder(folder).curves
     low, high = curve.cells
     assert curve.peak is not None

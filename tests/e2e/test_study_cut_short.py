@@ -16,9 +16,10 @@ from plimsoll.record.model import Verdict
 from plimsoll.record.partial import recover
 from plimsoll.record.store import read_study
 from plimsoll.run.events import IntervalEnded, read_events
-from support.command import plimsoll, start
+from support.command import plimsoll, start_forked
+from support.forked_commands import ForkedCommand
 from support.recordings import finished_ids
-from support.studies import wait_until_gone
+from support.studies import STEP_S, wait_until_gone
 from support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.e2e
 STUDY = """
 [study]
 name = "cut"
-levels = { connections = [2] }
+levels = { connections = [2, 3] }
 warm_up = "1s"
 settle_limit = "1s"
 clients = { think_time = "20ms" }
@@ -69,10 +70,10 @@ def intervals_seen(study: Path) -> int:
     return sum(isinstance(event.event, IntervalEnded) for event in read_events(study / "events.jsonl"))
 
 
-def begun(file: Path, study: Path, env: dict[str, str], count: int) -> subprocess.Popen[str]:
-    """A study whose one trial has seen so many intervals."""
-    process = start("study", "run", file, "--to", study, env=env)
-    assert until(lambda: process.poll() is not None or intervals_seen(study) >= count)
+def begun(file: Path, study: Path, env: dict[str, str], count: int) -> ForkedCommand:
+    """A study whose first trial has seen so many intervals."""
+    process = start_forked("study", "run", file, "--to", study, env=env)
+    assert until(lambda: process.poll() is not None or intervals_seen(study) >= count, step_s=STEP_S)
     assert process.poll() is None, process.communicate()
     return process
 
@@ -109,26 +110,10 @@ def check_interrupted(study: Path, at_least: int) -> None:
     assert "interrupted" in analysis["missing"][0]["reason"]
 
 
-def test_ctrl_c_in_a_trial_keeps_what_was_measured(tmp_path: Path, file: Path, data_dir: dict[str, str]) -> None:
-    study = tmp_path / "out"
-    process = begun(file, study, data_dir, 13)
-    running = status(study)
-    assert (running["state"], running["reason"]) == ("running", None)
-    assert running["now"]["state"] == "measure"  # type: ignore[index]
-    assert running["since_last_event_s"] < 30  # type: ignore[operator]
-    seen = intervals_seen(study)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 130, errors
-    check_interrupted(study, seen)
-    assert [path.name for path in (study / "recordings").iterdir() if path.name.startswith(".")] == []
-    stopped = status(study)
-    assert (stopped["state"], stopped["reason"]) == ("stopped", "interrupted")
-    assert stopped["trials"]["interrupted"] == 1  # type: ignore[index]
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
-
-
-def test_sigkill_in_a_trial_loses_at_most_a_segment(tmp_path: Path, file: Path, data_dir: dict[str, str]) -> None:
+def test_sigkill_in_a_trial_loses_at_most_a_segment_and_ctrl_c_nothing(
+    tmp_path: Path, file: Path, data_dir: dict[str, str]
+) -> None:
+    """Killed in its first trial; it goes on, first keeps what was left, and Ctrl-C ends it in the same trial."""
     study = tmp_path / "out"
     process = begun(file, study, data_dir, 13)
     process.kill()
@@ -141,15 +126,44 @@ def test_sigkill_in_a_trial_loses_at_most_a_segment(tmp_path: Path, file: Path, 
     assert killed["kept"][0]["load_s"] >= 10  # type: ignore[index]
     text = plimsoll("study", "status", study).stdout
     assert "killed" in text
-    assert "1 trial left" in text
+    assert "2 trials left" in text
     wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
     machine = (study / "machine.json").read_text()
-    again = begun(file, study, data_dir, intervals_seen(study) + 2)  # it goes on, and first keeps what was left
+
+    before = intervals_seen(study)
+    again = begun(file, study, data_dir, before + 2)
     assert (study / "machine.json").read_text() == machine
     check_interrupted(study, 10)
-    again.kill()
-    again.communicate()
+    running = status(study)
+    assert (running["state"], running["reason"]) == ("running", None)
+    assert running["now"]["state"] == "measure"  # type: ignore[index]
+    assert running["since_last_event_s"] < 30  # type: ignore[operator]
+    seen = intervals_seen(study) - before
+    again.send_signal(signal.SIGINT)
+    _, errors = again.communicate(timeout=300)
+    assert again.returncode == 130, errors
+    assert "Traceback" not in errors
+    check_interrupted(study, seen)
+    assert [path.name for path in (study / "recordings").iterdir() if path.name.startswith(".")] == []
     wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
+    check_what_is_missing(study, errors)
+
+
+def check_what_is_missing(study: Path, errors: str) -> None:
+    """Whoever stopped it reads which trials were interrupted or have not run, at its end, in the status and guide."""
+    stopped = status(study)
+    assert (stopped["state"], stopped["reason"]) == ("stopped", "interrupted")
+    assert stopped["trials"]["interrupted"] == 1  # type: ignore[index]
+    (interrupted,) = read_study(study).recordings
+    other = 5 - interrupted.trial.level.connections
+    for text in (errors, plimsoll("study", "status", study).stdout):
+        assert "1 not yet run" in text
+        assert f"not yet run: a, ro, {other} connections" in text
+    assert "run the same command again to continue" in errors
+    guide = plimsoll("guide", study)
+    assert guide.returncode == 0, guide.stderr
+    assert "This study is not complete" in guide.stdout
+    assert "has not run yet" in guide.stdout
 
 
 def test_a_folder_that_is_moved_stops_the_study_and_holds_everything(
@@ -169,6 +183,7 @@ def test_a_folder_that_is_moved_stops_the_study_and_holds_everything(
     assert stopped["kept"][0]["load_s"] >= 10  # type: ignore[index]
 
 
+@pytest.mark.endure
 def test_a_folder_that_is_removed_stops_the_study(tmp_path: Path, file: Path, data_dir: dict[str, str]) -> None:
     study = tmp_path / "out"
     process = begun(file, study, data_dir, 2)

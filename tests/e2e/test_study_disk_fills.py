@@ -11,11 +11,11 @@ import pytest
 
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
-from support.command import assert_one_clear_message, plimsoll, start
+from support.command import assert_one_clear_message, plimsoll, start_forked
 from support.loop_mount import filled, leave_little, mounted
 from support.recordings import finished_ids
 from support.servers import server_command
-from support.studies import wait_for_interval, wait_for_load, wait_for_trials, wait_until_gone
+from support.studies import wait_for_interval, wait_for_load, wait_until_gone
 
 pytestmark = pytest.mark.e2e
 
@@ -42,7 +42,6 @@ name = "a"
 managed = "mariadb"
 profile = "bare"
 buffer_pool = "64M"
-INSTANCES
 options = { innodb_log_file_size = 67108864 }
 """
 
@@ -57,24 +56,22 @@ def small_disk() -> Iterator[Path]:
         yield place
 
 
-def written(folder: Path, instances: int) -> Path:
+def written(folder: Path) -> Path:
     file = folder / "s.toml"
-    file.write_text(STUDY.replace("INSTANCES", f"instances = {instances}"))
+    file.write_text(STUDY)
     return file
 
 
-@pytest.mark.parametrize("instances", [1])
-def test_a_disk_that_fills_before_data_is_put_back(instances: int, small_disk: Path, tmp_path: Path) -> None:
+@pytest.mark.endure
+def test_a_disk_that_fills_before_data_is_put_back(small_disk: Path, tmp_path: Path) -> None:
     """Putting back removes the old data first; what it freed and little more is taken by somebody else meanwhile."""
     data_dir, study = small_disk / "servers", tmp_path / "out"
     env = {"PLIMSOLL_DATA_DIR": str(data_dir)}
-    process = start("study", "run", written(tmp_path, instances), "--to", study, env=env)
+    process = start_forked("study", "run", written(tmp_path), "--to", study, env=env)
     try:
-        wait_for_trials(study, 1, process)
-        (grown,) = [path for path in data_dir.iterdir() if path.name.startswith("a-")][:1]
-        pristine = sorted(data_dir.glob("*/pristine"))
-        assert len(pristine) == instances
-        with (grown / "pristine/ballast").open("wb") as ballast:  # a copy that cannot fit, whatever is freed
+        wait_for_interval(study, process, 0)
+        (pristine,) = data_dir.glob("*/pristine")
+        with (pristine / "ballast").open("wb") as ballast:  # a copy that cannot fit, whatever is freed
             os.posix_fallocate(ballast.fileno(), 0, 300 * 2**20)
         with filled(small_disk, 20 * 2**20):
             _, errors = process.communicate(timeout=300)
@@ -109,9 +106,9 @@ def test_a_disk_that_fills_while_the_first_copy_is_made(small_disk: Path, tmp_pa
     """The pre-flight check finds enough, and somebody else takes it while rows are loaded."""
     data_dir, study = small_disk / "servers", tmp_path / "out"
     env = {"PLIMSOLL_DATA_DIR": str(data_dir)}
-    file = written(tmp_path, 1)
+    file = written(tmp_path)
     file.write_text(file.read_text().replace("table_size = 500", "table_size = 60000"))
-    process = start("study", "run", file, "--to", study, env=env)
+    process = start_forked("study", "run", file, "--to", study, env=env)
     try:
         wait_for_load(study, process)
         with filled(small_disk, 150 * 2**20):
@@ -130,13 +127,13 @@ def test_a_disk_that_fills_while_the_first_copy_is_made(small_disk: Path, tmp_pa
 def test_a_server_that_waits_for_space_is_named_at_once(phase: str, small_disk: Path, tmp_path: Path) -> None:
     """MariaDB waits for space for its binary log, without an answer to anybody and without an end."""
     data_dir, study = tmp_path / "servers", tmp_path / "out"
-    file = written(tmp_path, 1)
+    file = written(tmp_path)
     options = "log_bin = true, binlog_cache_size = 67108864, innodb_log_file_size"
     text = file.read_text().replace("innodb_log_file_size", options).replace("[2, 3]", "[2]")
     text = text.replace('profile = "bare"', f'profile = "bare"\nbinlog_dir = "{small_disk}/logs"')
     text = text.replace("table_size = 500", f"table_size = {300_000 if phase == 'load' else 500}")
     file.write_text(text.replace('duration = "4s"', 'duration = "300s"'))
-    process = start("study", "run", file, "--to", study, env={"PLIMSOLL_DATA_DIR": str(data_dir)})
+    process = start_forked("study", "run", file, "--to", study, env={"PLIMSOLL_DATA_DIR": str(data_dir)})
     try:
         if phase == "load":
             wait_for_load(study, process)

@@ -13,7 +13,7 @@ import pytest
 
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
-from support.command import engines_of, plimsoll, start
+from support.command import engines_of, plimsoll, start_forked
 from support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -76,7 +76,7 @@ def test_two_engines_here_share_the_load_of_a_study(tmp_path: Path) -> None:
 def test_a_driver_that_is_killed_makes_its_trial_invalid_and_ends_the_load(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(STUDY.replace('duration = "3s"', 'duration = "100s"'))
     folder = tmp_path / "out"
-    running = start("study", "run", tmp_path / "s.toml", "--to", folder)
+    running = start_forked("study", "run", tmp_path / "s.toml", "--to", folder)
     try:
         assert until(lambda: measures(folder))
         first, second = engines_of(running)

@@ -30,7 +30,7 @@ warm_up = "1s"
 settle_limit = "1s"
 clients = { think_time = "20ms" }
 duration = "2s"
-repetitions = 3
+repetitions = 2
 reset = "per_trial"
 switch = "hook"
 hooks = { switch = { command = "./switch", limit = "30s" } }
@@ -92,19 +92,17 @@ def test_a_host_that_comes_and_goes_with_its_environment(tmp_path: Path, db2: Ss
     ran = run(write_study(tmp_path, db2))
     assert ran.returncode == 0, ran.stderr
     recordings = read_study(tmp_path / "out").recordings
-    assert [recording.outcome.verdict for recording in recordings] == [Verdict.COMPLETE] * 6
+    assert [recording.outcome.verdict for recording in recordings] == [Verdict.COMPLETE] * 4
+    notes = [str(recording.trial.states[0].note) for recording in recordings]
+    assert all(note.startswith("data as prepared") for note in notes), "it is put back before each trial"
+    assert len({recording.trial.block for recording in recordings}) == 4, "servers are restarted in between"
     switched = (tmp_path / "switched").read_text().split()
     first = recordings_in_time(tmp_path)[0]
-    visited = ["virtual"] if first == "virtual" else ["virtual", "metal"]
-    assert (
-        switched
-        == {"metal": [*visited, "virtual", "metal", "virtual"], "virtual": [*visited, "metal", "virtual", "metal"]}[
-            first
-        ]
-    )
+    rest = {"metal": ["metal", "virtual", "metal"], "virtual": ["metal", "virtual"]}[str(first)]
+    assert switched == ["virtual", *rest], "the host's facts are asked for first"
     assert list(db2.disk.iterdir()) == [], "nothing stays on a host whose environment went away"
     analysis = json.loads((tmp_path / "out" / "guide.json").read_text())
-    assert analysis["differences"][0]["blocks"]["counts"] == [2, 2]
+    assert sorted(analysis["differences"][0]["blocks"]["counts"]) == [1, 2]
     assert "machines-differ" not in {one["code"] for one in analysis["warnings"]}
 
 
@@ -119,12 +117,10 @@ def test_a_machine_with_one_cpu_fewer_is_refused_before_anything_is_measured(tmp
     count = os.cpu_count() or 1
     if count < 2:
         missing("a machine with one CPU cannot have one fewer")
-    file = write_study(tmp_path, db2, virtual=f', cpus = "0-{count - 2}"')
+    file = write_study(tmp_path, db2, metal=', memory_limit = "300M"', virtual=f', cpus = "0-{count - 2}"')
     refused = f"the machines of the environments are not equal: CPUs is {count} (here), {count - 1} (there)"
-    assert_one_clear_message(run(file), 3, refused, "state it in each system")
+    assert_one_clear_message(run(file), 3, refused, "memory is 300 MiB (here)", "state it in each system")
     assert not list((tmp_path / "out").glob("recordings/*"))
-    write_study(tmp_path, db2, metal=', memory_limit = "300M"')
-    assert_one_clear_message(run(file), 3, "are not equal: memory is 300 MiB (here)")
 
 
 def test_an_environment_that_cannot_be_reached_ends_the_study_before_anything_is_measured(

@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import Recording, read_study
-from support.command import plimsoll, start
+from support.command import plimsoll, start_forked
 from support.placing import needs_controllers, needs_two_cpus
 from support.recordings import finished_ids
 from support.studies import (
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.e2e
 STUDY = """
 [study]
 name = "small"
-levels = {{ connections = [3, 4] }}
+levels = {{ connections = [3] }}
 warm_up = "1s"
 settle_limit = "1s"
 clients = {{ think_time = "20ms" }}
@@ -83,28 +83,35 @@ def instance_names(recording: Recording) -> list[str]:
 
 
 def test_each_instance_has_its_share_and_its_own_rows(tmp_path: Path, data_dir: dict[str, str]) -> None:
-    study, file = tmp_path / "out", written(tmp_path / "s.toml", STUDY + ONE)
+    """Of memory, CPUs and limits; the client has a CPU of its own, and one instance beside has everything."""
+    needs_two_cpus()
+    needs_controllers("cpu", "memory")
+    client = min(os.sched_getaffinity(0))
+    text = STUDY.partition("[[system]]")[0].replace(
+        "repetitions = 1", f'repetitions = 1\nclient = {{{{ cpus = "{client}" }}}}'
+    )
+    study, file = tmp_path / "out", written(tmp_path / "s.toml", text + PLACED + ONE)
     ran = plimsoll("study", "run", file, "--to", study, env=data_dir)
     assert ran.returncode == 0, ran.stderr
-    recordings = {
-        (recording.trial.system.name, recording.trial.level.connections): recording
-        for recording in read_study(study).recordings
-    }
-    for connections in (3, 4):
-        check_two_instances(recordings["two", connections], connections)
-    one = recordings["one", 4]
+    recordings = {recording.trial.system.name: recording for recording in read_study(study).recordings}
+    check_two_instances(recordings["placed"])
+    check_placement(recordings["placed"], client)
+    one = recordings["one"]
     assert (one.trial.system.instances, instance_names(one)) == (1, ["one/0"])
     assert list(one.environment.instances[0].tables) == ["sbtest1", "sbtest2"]
     assert one.environment.instances[0].variables["innodb_buffer_pool_size"] == str(64 * 2**20)
-    assert "two, 2 instances" in ran.stdout
+    assert "placed, 2 instances" in ran.stdout
     assert "variables-differ-unexpectedly" not in ran.stdout
-    assert "each of 2 instances" in (study / "guide.html").read_text()
+    guide = (study / "guide.html").read_text()
+    assert "each of 2 instances" in guide
+    assert "CPU quota" in guide
+    assert "skew" in guide
     wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
 
 
-def check_two_instances(recording: Recording, connections: int) -> None:
+def check_two_instances(recording: Recording) -> None:
     assert recording.trial.system.instances == 2
-    assert instance_names(recording) == ["two/0", "two/1"]
+    assert instance_names(recording) == ["placed/0", "placed/1"]
     first, second = recording.environment.instances
     assert list(first.tables) == list(second.tables) == ["sbtest1"]
     assert first.variables["innodb_buffer_pool_size"] == second.variables["innodb_buffer_pool_size"] == str(32 * 2**20)
@@ -117,23 +124,13 @@ def check_two_instances(recording: Recording, connections: int) -> None:
     for source in ("server", "process", "device"):
         assert min(per_instance(recording, telemetry.filter(source=source), "unix_s").values()) >= 2
     opened = telemetry.filter(pl.col("metric") == "connected_count").group_by("instance").agg(pl.col("value").max())
-    assert dict(opened.iter_rows()) == {"two/0": connections - connections // 2, "two/1": connections // 2}
+    assert dict(opened.iter_rows()) == {"placed/0": 2, "placed/1": 1}
     host = telemetry.filter(pl.col("source") == "host")
     assert host["instance"].unique().to_list() == [""]
     assert host.height == host.unique(["unix_s", "metric"]).height
 
 
-def test_cpus_and_limits_are_divided_and_the_client_has_its_own(tmp_path: Path, data_dir: dict[str, str]) -> None:
-    needs_two_cpus()
-    needs_controllers("cpu", "memory")
-    client = min(os.sched_getaffinity(0))
-    text = STUDY.partition("[[system]]")[0].replace(
-        "repetitions = 1", f'repetitions = 1\nclient = {{{{ cpus = "{client}" }}}}'
-    )
-    study, file = tmp_path / "out", written(tmp_path / "s.toml", text.replace("[3, 4]", "[4]") + PLACED)
-    ran = plimsoll("study", "run", file, "--to", study, env=data_dir)
-    assert ran.returncode == 0, ran.stderr
-    (recording,) = read_study(study).recordings
+def check_placement(recording: Recording, client: int) -> None:
     found = [instance.placement for instance in recording.environment.instances]
     assert None not in found
     first, second = (one for one in found if one is not None)
@@ -144,10 +141,6 @@ def test_cpus_and_limits_are_divided_and_the_client_has_its_own(tmp_path: Path, 
     assert recording.environment.client.cpus == (client,)
     factors = {"cpu_count": "2", "cpu_quota": "3", "memory_limit_bytes": str(2**30)}
     assert factors.items() <= recording.trial.system.factors.items()
-    guide = (study / "guide.html").read_text()
-    assert "CPU quota" in guide
-    assert "skew" in guide
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
 
 
 def test_an_instance_that_dies_while_rows_are_loaded_ends_all_with_one_message(
@@ -155,7 +148,7 @@ def test_an_instance_that_dies_while_rows_are_loaded_ends_all_with_one_message(
 ) -> None:
     """Rows take much longer than it takes to see the first; nothing is left of either, nor of what loads the other."""
     text, study = STUDY.replace("table_size = 1000", "table_size = 3000000"), tmp_path / "out"
-    process = start("study", "run", written(tmp_path / "s.toml", text), "--to", study, env=data_dir)
+    process = start_forked("study", "run", written(tmp_path / "s.toml", text), "--to", study, env=data_dir)
     folder = data_dir["PLIMSOLL_DATA_DIR"]
     try:
         wait_for_load(study, process)
@@ -168,33 +161,29 @@ def test_an_instance_that_dies_while_rows_are_loaded_ends_all_with_one_message(
     wait_until_gone(folder)
 
 
-def test_no_instance_is_left_and_the_study_goes_on(tmp_path: Path, data_dir: dict[str, str]) -> None:
-    study = tmp_path / "out"
-    process = start("study", "run", written(tmp_path / "s.toml", STUDY), "--to", study, env=data_dir)
-    wait_for_trials(study, 1, process)
+def test_no_instance_is_left_and_one_that_dies_fails_only_its_trial(tmp_path: Path, data_dir: dict[str, str]) -> None:
+    """A server is killed in the first of three trials, Plimsoll in the third; going on mends the first."""
+    study, folder = tmp_path / "out", data_dir["PLIMSOLL_DATA_DIR"]
+    file = written(tmp_path / "s.toml", STUDY.replace("[3]", "[2, 3, 4]"), reset="per_system")
+    process = start_forked("study", "run", file, "--to", study, env=data_dir)
+    wait_for_trials(study, 0, process)
+    running = [words for words in servers_below(folder) if is_running_server(words)]
+    assert len(running) == 2
+    kill_server(folder)
+    wait_for_trials(study, 2, process)
     process.kill()
     _, errors = process.communicate(timeout=300)
     assert process.returncode == -signal.SIGKILL, errors
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
-    (kept,) = finished_ids(study)
+    wait_until_gone(folder)
+    verdicts = finished_ids(study)
+    assert sorted(verdicts.values()) == [Verdict.COMPLETE, Verdict.FAILED], "only its trial fails"
+    (kept,) = [trial for trial, verdict in verdicts.items() if verdict is Verdict.COMPLETE]
+    outcome = study / "recordings" / kept / "outcome.json"
+    written_ns = outcome.stat().st_mtime_ns
+
     again = plimsoll("study", "run", study, env=data_dir)
     assert again.returncode == 0, again.stderr
     assert "1 of them already finished" in again.stderr
-    assert kept in finished_ids(study)
-    assert list(finished_ids(study).values()) == [Verdict.COMPLETE] * 2
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
-
-
-def test_an_instance_that_dies_fails_its_trial_and_only_that(tmp_path: Path, data_dir: dict[str, str]) -> None:
-    study = tmp_path / "out"
-    file = written(tmp_path / "s.toml", STUDY.replace("[3, 4]", "[2, 3, 4]"), reset="per_system")
-    process = start("study", "run", file, "--to", study, env=data_dir)
-    wait_for_trials(study, 1, process)
-    running = [words for words in servers_below(data_dir["PLIMSOLL_DATA_DIR"]) if is_running_server(words)]
-    assert len(running) == 2
-    kill_server(data_dir["PLIMSOLL_DATA_DIR"])
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 4, errors
-    verdicts = list(finished_ids(study).values())
-    assert (verdicts.count(Verdict.FAILED), verdicts.count(Verdict.COMPLETE)) == (1, 2)
-    wait_until_gone(data_dir["PLIMSOLL_DATA_DIR"])
+    assert list(finished_ids(study).values()) == [Verdict.COMPLETE] * 3, "running again mends it"
+    assert outcome.stat().st_mtime_ns == written_ns, "was measured again"
+    wait_until_gone(folder)

@@ -1,4 +1,4 @@
-"""A study whose server crashes in the middle of a trial, and comes back to no call."""
+"""A study whose server crashes in the middle of a trial, and comes back to no call; and the run that mends it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
-from support.command import start
+from support.command import plimsoll, start_forked
+from support.recordings import finished_ids
 from support.studies import server_below, wait_for_interval
 from support.waiting_load import write_waiting_load
 
@@ -38,14 +39,16 @@ buffer_pool = "64M"
 """
 
 
-def test_the_trial_is_kept_as_failed_with_its_outage_and_the_study_goes_on(tmp_path: Path) -> None:
+def test_the_trial_is_kept_as_failed_with_its_outage_and_running_again_mends_it(tmp_path: Path) -> None:
     folder, study = f"/var/tmp/plimsoll-test-outage-{os.getpid()}", tmp_path / "out"
-    write_waiting_load(tmp_path)
+    env = {"PLIMSOLL_DATA_DIR": folder}
+    write_waiting_load(tmp_path, wait_ms=50)
     (tmp_path / "s.toml").write_text(STUDY)
-    process = start("study", "run", tmp_path / "s.toml", "--to", study, env={"PLIMSOLL_DATA_DIR": folder})
+    process = start_forked("study", "run", tmp_path / "s.toml", "--to", study, env=env)
     wait_for_interval(study, process, 2)
     os.kill(server_below(folder), signal.SIGKILL)
     output, errors = process.communicate(timeout=300)
+    assert process.returncode == 4, errors
     Path(folder).rmdir()
     first, second = sorted(read_study(study).recordings, key=lambda recording: recording.trial.position)
     assert (first.outcome.verdict, second.outcome.verdict) == (Verdict.FAILED, Verdict.COMPLETE), (output, errors)
@@ -57,4 +60,9 @@ def test_the_trial_is_kept_as_failed_with_its_outage_and_the_study_goes_on(tmp_p
     kinds = first.errors()
     assert kinds is not None
     assert {"connection", "connect"} <= set(kinds["class"])
-    assert second.outcome.outages == ()
+    assert second.outcome.outages == (), "the study went on with a server that has started again"
+    again = plimsoll("study", "run", study, env=env)
+    assert again.returncode == 0, again.stderr
+    assert "1 of them already finished" in again.stderr
+    assert set(finished_ids(study).values()) == {Verdict.COMPLETE}
+    Path(folder).rmdir()

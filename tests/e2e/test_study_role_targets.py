@@ -75,31 +75,8 @@ def instance(name: str, role: str, target: Target) -> Instance:
     return Instance(name=name, role=role, target=target)  # type: ignore[arg-type]
 
 
-def test_a_pair_is_measured_as_it_is(start_servers: StartServers, tmp_path: Path) -> None:
-    servers = start_servers("mariadb", 2)
-    with ExitStack() as stack:
-        source, replica = controls(stack, servers)
-        make_bench(source)
-        start_replica(replica, source, place_of(servers[0].target), ReplicationAccount(), limit_s=LIMIT_S)
-        wait_until_applied(source, replica, LIMIT_S)
-        code, said = run(tmp_path, STUDY.format(source=url(servers[0]), replica=url(servers[1])))
-        assert code == 0, said
-        (recording,) = read_study(tmp_path / "out").recordings
-        assert recording.outcome.verdict is Verdict.COMPLETE
-        assert [one.role for one in recording.environment.instances] == ["source", "replica"]
-        assert "equal rows by CHECKSUM TABLE" in (recording.trial.states[-1].note or "")
-        status = replica_status(replica)
-        assert status is not None
-        assert status.is_running
-        words = ("--target", url(servers[0]), "--password-env", VARIABLE)
-        ran = plimsoll("cleanup", *words, env={VARIABLE: PASSWORD})
-        assert ran.returncode == 0, ran.stderr
-        assert source.rows("SHOW TABLES") == [], "the heartbeat that the engine made is gone too"
-        disconnect(replica)
-
-
-def test_what_is_no_pair_is_refused(
-    start_servers: StartServers, start_server: StartServer, monkeypatch: pytest.MonkeyPatch
+def test_a_pair_is_measured_as_it_is_and_what_is_no_pair_is_refused(
+    start_servers: StartServers, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, PASSWORD)
     servers, other = start_servers("mariadb", 2), start_server("mysql", options={"gtid_mode": "OFF"})
@@ -110,23 +87,41 @@ def test_what_is_no_pair_is_refused(
         make_bench(of_other)
         assert "1045" in faults_of(first, second)  # the account is not there yet
         start_replica(replica, source, place_of(servers[0].target), ReplicationAccount(), limit_s=LIMIT_S)
-        source.rows("CREATE TABLE sbtest1 (id INT PRIMARY KEY) ENGINE=InnoDB")
-        source.rows("INSERT INTO sbtest1 VALUES (1), (2), (3)")
         wait_until_applied(source, replica, LIMIT_S)
         assert faults_of(first, second) == ""
         assert "is no replica: it has no source" in faults_of(second, first)
         assert "is MySQL, and the source is MariaDB" in faults_of(first, third)
         assert "GTIDs are off: gtid_mode is OFF on the source" in faults_of(third, url(other, "127.0.0.001"))
 
-        for statement in ("SET GLOBAL read_only = OFF", "SET SESSION sql_log_bin = 0", "DELETE FROM sbtest1 LIMIT 1"):
-            replica.rows(statement)
-        assert "holds other rows than the source in sbtest1" in faults_of(first, second)
-        pair = [instance("pair/0", "source", servers[0].target), instance("pair/1", "replica", servers[1].target)]
-        with pytest.raises(InvalidTrialError, match=r"pair/1: the replica holds other rows than its source in sbtest1"):
-            refuse_different_replicas(pair, ["sbtest1"])
+        code, said = run(tmp_path, STUDY.format(source=first, replica=second))
+        assert code == 0, said
+        (recording,) = read_study(tmp_path / "out").recordings
+        assert recording.outcome.verdict is Verdict.COMPLETE
+        assert [one.role for one in recording.environment.instances] == ["source", "replica"]
+        assert "equal rows by CHECKSUM TABLE" in (recording.trial.states[-1].note or "")
+        status = replica_status(replica)
+        assert status is not None
+        assert status.is_running
 
-        source.rows("DELETE FROM sbtest1")  # a row of it is not there on the replica
-        with pytest.raises(InvalidTrialError, match=r"replicas: pair/1: .* its applier stopped: error 1032"):
-            refuse_different_replicas(pair, ["sbtest1"])
-        assert "does not replicate: its applier stopped: error 1032" in faults_of(first, second)
+        check_that_other_rows_are_refused(servers, source, replica)
         disconnect(replica)
+        ran = plimsoll("cleanup", "--target", first, "--password-env", VARIABLE, env={VARIABLE: PASSWORD})
+        assert ran.returncode == 0, ran.stderr
+        assert source.rows("SHOW TABLES") == [], "the heartbeat that the engine made is gone too"
+
+
+def check_that_other_rows_are_refused(
+    servers: list[ManagedServer], source: ControlConnection, replica: ControlConnection
+) -> None:
+    """A row that is not there on the replica, and the applier that stops where the source deletes that row."""
+    first, second = map(url, servers)
+    for statement in ("SET GLOBAL read_only = OFF", "SET SESSION sql_log_bin = 0", "DELETE FROM sbtest1 LIMIT 1"):
+        replica.rows(statement)
+    assert "holds other rows than the source in sbtest1" in faults_of(first, second)
+    pair = [instance("pair/0", "source", servers[0].target), instance("pair/1", "replica", servers[1].target)]
+    with pytest.raises(InvalidTrialError, match=r"pair/1: the replica holds other rows than its source in sbtest1"):
+        refuse_different_replicas(pair, ["sbtest1"])
+    source.rows("DELETE FROM sbtest1")
+    with pytest.raises(InvalidTrialError, match=r"replicas: pair/1: .* its applier stopped: error 1032"):
+        refuse_different_replicas(pair, ["sbtest1"])
+    assert "does not replicate: its applier stopped: error 1032" in faults_of(first, second)

@@ -10,12 +10,13 @@ from plimsoll.errors import InvalidTrialError
 from plimsoll.guide.build import analyse_folder
 from plimsoll.guide.content import describe
 from plimsoll.run.events import Event
+from plimsoll.run.folder import resolve
 from plimsoll.run.spool import Spool
 from plimsoll.run.status import RunState, study_status
 from plimsoll.run.study import run_study
 from plimsoll.run.trial import TrialRunner
 from plimsoll.run.trial_progress import TrialProgress, TrialTask
-from plimsoll.spec.study import parse_study
+from support.waiting_load import write_waiting_load
 
 pytestmark = pytest.mark.e2e
 
@@ -28,9 +29,8 @@ settle_limit = "1s"
 duration = "3s"
 repetitions = 1
 [[workload]]
-name = "points"
-kind = "oltp_point_select"
-table_size = 1000
+name = "w"
+file = "waiting.toml"
 [[system]]
 name = "a"
 server = { managed = "mariadb", profile = "bare", buffer_pool = "64M" }
@@ -50,7 +50,8 @@ def test_a_study_goes_on_with_its_next_search_and_says_why_one_stopped(
     monkeypatch.setattr(TrialRunner, "_verify", verify)
     file, folder, seen = tmp_path / "s.toml", tmp_path / "study", list[Event]()
     file.write_text(STUDY)
-    result = run_study(file, parse_study(STUDY), folder, seen.append)
+    write_waiting_load(tmp_path, wait_ms=20)
+    result = run_study(*resolve(file, folder), seen.append)
     assert (result.complete_count, result.failed_count, result.missing_count) == (2, 2, 2)
     assert [one.type for one in seen if one.type.startswith("search_")].count("search_stopped") == 2
     status = study_status(folder)

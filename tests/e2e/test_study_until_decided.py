@@ -11,23 +11,22 @@ import pytest
 
 from plimsoll.record.level import REPETITIONS_MIN
 from plimsoll.run.events import AnswerProgressed, read_events
-from plimsoll.run.folder import read_plan
+from plimsoll.run.folder import read_plan, resolve
 from plimsoll.run.stopping_rule import Answering
-from plimsoll.spec.study import parse_study
-from support.command import plimsoll, start
+from support.command import plimsoll, start_forked
 from support.recordings import finished_ids
 from support.studies import wait_for_trials
+from support.waiting_load import write_waiting_load
 
 pytestmark = pytest.mark.e2e
 
-LIMIT = 6
+LIMIT = 4
 STUDY = f"""
 [study]
 name = "until decided"
 levels = {{ connections = [2] }}
 warm_up = "1s"
 settle_limit = "1s"
-clients = {{ think_time = "20ms" }}
 duration = "2s"
 repetitions = "auto"
 repetitions_limit = {LIMIT}
@@ -35,9 +34,8 @@ equal_within = "99%"
 reset = "never"
 
 [[workload]]
-name = "ro"
-kind = "oltp_read_only"
-table_size = 2000
+name = "w"
+file = "waiting.toml"
 
 """
 SYSTEM = """
@@ -56,8 +54,9 @@ def test_it_stops_when_its_answer_is_decided_and_stays_stopped(tmp_path: Path) -
     """Killed in its second repetition. Noise may keep it open up to its limit; either way the recordings say so."""
     file, study = tmp_path / "s.toml", tmp_path / "study"
     file.write_text(TEXT)
+    write_waiting_load(tmp_path, wait_ms=20)
     env = {"PLIMSOLL_DATA_DIR": f"/var/tmp/plimsoll-test-decided-{os.getpid()}"}
-    killed = start("study", "run", file, "--to", study, env=env)
+    killed = start_forked("study", "run", file, "--to", study, env=env)
     wait_for_trials(study, 3, killed)
     os.kill(killed.pid, signal.SIGKILL)
     killed.communicate()
@@ -72,15 +71,15 @@ def test_it_stops_when_its_answer_is_decided_and_stays_stopped(tmp_path: Path) -
     assert count >= REPETITIONS_MIN
     disturbed = [": disturbed: while " in one.text[0] for one in looks]  # what the machine was like
     assert disturbed[0] or looks[0].text[0].endswith(" than a so far"), "one repetition names no number of further ones"
-    begin = "disturbed: while " if disturbed[-1] else "b "
-    assert f"after {count} repetitions:\n  ro, 2 connections: {begin}" in ran.stderr
+    beginning = "disturbed: while " if disturbed[-1] else "b "
+    assert f"after {count} repetitions:\n  w, 2 connections: {beginning}" in ran.stderr
     assert ran.stderr.count(", decided") == (is_decided and not disturbed[-1])
     assert len(finished_ids(study)) == 2 * count
 
     plan = read_plan(study)
     assert plan is not None
     assert len(plan.trials) == 2 * count, "what was not needed is not missing"
-    answering = Answering(parse_study(TEXT), study, plan)
+    answering = Answering(resolve(file, study)[1], study, plan)
     answering.read(finished_ids(study))
     assert answering.decided_after == (count if is_decided else None)
     guide = json.loads(plimsoll("guide", study, "--json").stdout)

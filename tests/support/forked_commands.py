@@ -204,6 +204,9 @@ def _attend(command: int, asker: socket.socket) -> None:
 
 def _obey(request: dict[str, object]) -> None:
     tempfile.tempdir = None
+    for number in (signal.SIGTERM, signal.SIGHUP):  # as a shell starts programs, whatever started the tests
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(request["env"])  # type: ignore[arg-type]
     os.chdir(str(request["cwd"]))

@@ -13,6 +13,9 @@ from plimsoll.run.events import IntervalEnded, TrialBegan, TrialEnded, read_even
 from support.command import Running
 from support.waiting import until, where_grown
 
+STEP_S = 0.1
+"""Between two looks at all processes or all events of a study: each takes some milliseconds of a processor."""
+
 
 def servers_below(folder: str) -> list[str]:
     """Command lines of processes that name the folder."""
@@ -36,7 +39,7 @@ def wait_until_gone(folder: str) -> None:
     def left() -> list[object]:
         return [*servers_below(folder), *(Path(folder).iterdir() if Path(folder).exists() else ())]
 
-    assert until(lambda: not left()), left()
+    assert until(lambda: not left(), step_s=STEP_S), left()
 
 
 def wait_for_load(study: Path, process: Running) -> None:
