@@ -18,7 +18,7 @@ use plimsoll_workloads::data;
 use serde_json::json;
 use support::statements::{as_text, column, counting, drawn, integer, statement, table, transaction, workload};
 use support::trial::{Load, Until, run_in_one_interval};
-use support::{on_each_server, source};
+use support::{on_each_server, on_mariadb_or_each_server, source};
 
 struct Counting;
 
@@ -149,7 +149,7 @@ fn learned() -> WorkloadPlan {
 #[test]
 fn a_transaction_of_the_tpcc_derived_workload_allocates_nothing() {
     COUNTED.set(false);
-    on_each_server("allocates_tpcc", |_, target| {
+    on_mariadb_or_each_server("allocates_tpcc", |_, target| {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let data = TpccData {
             procedures: true,

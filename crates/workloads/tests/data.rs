@@ -9,13 +9,16 @@ use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, OltpData, Target};
 use plimsoll_workloads::data::{self, DataDone, DataEvent};
 use support::{Kind, Server, connect, on_each_server, value};
 
+/// Rows of a table, which go in three statements where they are inserted.
+const ROWS: u64 = 6_000;
+
 fn plan(target: &Target) -> DataPlan {
     DataPlan {
         protocol: 1,
         target: target.clone(),
         data_set: DataSet::Oltp(OltpData {
             tables: 2,
-            table_size: 20_000,
+            table_size: ROWS,
             seed: 42,
             ..OltpData::default()
         }),
@@ -72,7 +75,7 @@ fn tables_are_made_with_the_shape_of_sysbench() {
             .collect();
         let expected = [
             ("create", 2, 2),
-            ("load", 40_000, 40_000),
+            ("load", 2 * ROWS, 2 * ROWS),
             ("index", 2, 2),
             ("analyze", 2, 2),
         ];
@@ -90,7 +93,7 @@ fn tables_are_made_with_the_shape_of_sysbench() {
             assert!(ddl.contains(part), "{part} in {ddl}");
         }
         assert!(
-            ddl.contains("COMMENT='plimsoll oltp rows=20000 seed=42 state=complete'"),
+            ddl.contains("COMMENT='plimsoll oltp rows=6000 seed=42 state=complete'"),
             "{ddl}"
         );
         assert_eq!(
@@ -103,11 +106,11 @@ fn tables_are_made_with_the_shape_of_sysbench() {
         assert_eq!(
             value(
                 &mut connection,
-                "SELECT COUNT(*) FROM sbtest1 WHERE k NOT BETWEEN 1 AND 20000"
+                "SELECT COUNT(*) FROM sbtest1 WHERE k NOT BETWEEN 1 AND 6000"
             ),
             "0"
         );
-        assert_eq!(data::check(&plan(target), &mut |_| {}).unwrap().rows_count, 40_000);
+        assert_eq!(data::check(&plan(target), &mut |_| {}).unwrap().rows_count, 2 * ROWS);
     });
 }
 
@@ -140,8 +143,8 @@ fn a_server_that_refuses_local_files_gets_inserts() {
         control.query("SET GLOBAL local_infile = 0").unwrap();
         let done = prepare(&plan(target));
         control.query(&format!("SET GLOBAL local_infile = {was}")).unwrap();
-        assert_eq!(done.rows_count, 40_000);
-        assert_eq!(data::check(&plan(target), &mut |_| {}).unwrap().rows_count, 40_000);
+        assert_eq!(done.rows_count, 2 * ROWS);
+        assert_eq!(data::check(&plan(target), &mut |_| {}).unwrap().rows_count, 2 * ROWS);
     });
 }
 
@@ -169,12 +172,12 @@ fn what_is_not_wanted_is_refused_and_left_alone() {
     on_each_server("refused", |_server, target| {
         prepare(&plan(target));
         let message = refusal(&sized(target, 500));
-        assert!(message.contains("sbtest1 holds 20000 rows from seed 42"), "{message}");
+        assert!(message.contains("sbtest1 holds 6000 rows from seed 42"), "{message}");
         assert!(message.contains("sbtest2"), "all at once: {message}");
         let mut control = connect(target);
         control.query("DELETE FROM sbtest1 WHERE id = 7").unwrap();
         let message = refusal(&plan(target));
-        assert!(message.contains("19999 1 20000 and not 20000 1 20000"), "{message}");
+        assert!(message.contains("5999 1 6000 and not 6000 1 6000"), "{message}");
         control.query("ALTER TABLE sbtest1 COMMENT = 'mine'").unwrap();
         let message = refusal(&plan(target));
         assert!(
@@ -185,14 +188,14 @@ fn what_is_not_wanted_is_refused_and_left_alone() {
         assert!(message.contains("sbtest1 not made by Plimsoll"), "{message}");
         assert_eq!(
             value(&mut control, "SELECT COUNT(*) FROM sbtest2"),
-            "20000",
+            "6000",
             "nothing was dropped"
         );
         prepare(&DataPlan {
             drop_foreign: true,
             ..plan(target)
         });
-        assert_eq!(value(&mut control, "SELECT COUNT(*) FROM sbtest1"), "20000");
+        assert_eq!(value(&mut control, "SELECT COUNT(*) FROM sbtest1"), "6000");
     });
 }
 
@@ -208,21 +211,21 @@ fn what_would_be_refused_is_foreseen_and_nothing_is_changed() {
         assert_eq!(foreseen(&plan(target), true), Ok(0), "they can be made");
         assert!(control.query_rows("SHOW TABLES", 9).unwrap().is_empty());
         prepare(&plan(target));
-        assert_eq!(foreseen(&plan(target), true), Ok(40_000));
+        assert_eq!(foreseen(&plan(target), true), Ok(2 * ROWS));
         control.query("DROP TABLE sbtest2").unwrap();
         assert_eq!(foreseen(&plan(target), true), Ok(0), "the other one can be made");
         let message = foreseen(&sized(target, 500), false).unwrap_err();
-        assert!(message.contains("sbtest1 holds 20000 rows from seed 42"), "{message}");
+        assert!(message.contains("sbtest1 holds 6000 rows from seed 42"), "{message}");
         control.query("DELETE FROM sbtest1 WHERE id = 7").unwrap();
         let message = foreseen(&plan(target), false).unwrap_err();
-        assert!(message.contains("19999 1 20000 and not 20000 1 20000"), "{message}");
+        assert!(message.contains("5999 1 6000 and not 6000 1 6000"), "{message}");
         control.query("ALTER TABLE sbtest1 COMMENT = 'mine'").unwrap();
         let message = foreseen(&plan(target), false).unwrap_err();
         assert!(
             message.contains("sbtest1 exists and was not made by Plimsoll"),
             "{message}"
         );
-        assert_eq!(value(&mut control, "SELECT COUNT(*) FROM sbtest1"), "19999");
+        assert_eq!(value(&mut control, "SELECT COUNT(*) FROM sbtest1"), "5999");
         assert_eq!(control.query_rows("SHOW TABLES", 9).unwrap().len(), 1);
     });
 }
@@ -232,7 +235,7 @@ fn tables_of_others_that_fit_can_be_measured_and_not_put_back() {
     on_each_server("theirs", |_server, target| {
         prepare(&plan(target));
         connect(target).query("ALTER TABLE sbtest2 COMMENT = ''").unwrap();
-        assert_eq!(foreseen(&plan(target), false), Ok(40_000));
+        assert_eq!(foreseen(&plan(target), false), Ok(2 * ROWS));
         let message = foreseen(&plan(target), true).unwrap_err();
         assert!(
             message.starts_with("sbtest2 not made by Plimsoll, so it cannot be put back"),
@@ -272,7 +275,7 @@ fn rows_are_kept_where_autocommit_is_off() {
             method,
             ..plan(&target)
         });
-        assert_eq!(data::check(&plan(&target), &mut |_| {}).unwrap().rows_count, 40_000);
+        assert_eq!(data::check(&plan(&target), &mut |_| {}).unwrap().rows_count, 2 * ROWS);
         data::cleanup(&plan(&target), &mut |_| {}).unwrap();
     }
 }

@@ -9,15 +9,15 @@ use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use plimsoll_core::plan::{ReadYourWrites, ReadsPlan, RetryRule, Role, RoleTarget};
+use plimsoll_core::plan::{ReadYourWrites, ReadsPlan, Role, RoleTarget};
 use plimsoll_core::snapshot::ErrorClass;
-use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun};
+use plimsoll_engine::{ConnectionTerms, GroupRun};
 use plimsoll_session::{GroupServers, Heartbeat, preflight};
 use serde_json::json;
 use support::own_writes::{CountsUp, Seen};
 use support::replication::Replicated;
 use support::statements::{drawn, integer, statement, transaction, workload};
-use support::trial::{Load, Summary, Until, run_group_beside, run_spread_beside};
+use support::trial::{Load, Summary, Until, run_group_beside, run_unhurried_beside, unhurried};
 use support::{Kind, Server, connect, value};
 
 const CONNECTIONS: u32 = 4;
@@ -61,7 +61,7 @@ fn count_up(replicated: &Replicated, read_your_writes: ReadYourWrites, wait_time
     let group = GroupRun {
         instance: "test".to_owned(),
         factory: Box::new(CountsUp::new(&servers, &seen)),
-        arrivals: Box::new(ClosedLoop::new(CONNECTIONS, transactions_max)),
+        arrivals: Box::new(unhurried(CONNECTIONS, transactions_max)),
         connections: CONNECTIONS,
         terms: ConnectionTerms::default(),
     };
@@ -180,7 +180,7 @@ fn run_mixed(targets: &[RoleTarget], least_ms: u64, action: impl FnOnce()) -> Su
     preflight(&servers, 0).unwrap();
     let _heartbeat = Heartbeat::begin(&servers, 0, true).unwrap();
     let load = load(Until::ItGoesOn(least_ms));
-    run_spread_beside(&mixed(), &servers, load, &RetryRule::defaults(), action).0
+    run_unhurried_beside(&mixed(), &servers, load, action).0
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn without_a_heartbeat_the_load_goes_on_and_lag_is_not_known() {
     let reading = workload(&["own"], &json!([transaction("read", json!({"statements": [read]}))]));
     let servers = GroupServers::new(&targets, Some(ReadsPlan::default()));
     let _heartbeat = Heartbeat::begin(&servers, 0, true).unwrap();
-    let gone = run_spread_beside(&reading, &servers, load(Until::Milliseconds(4_000)), &[], || {
+    let gone = run_unhurried_beside(&reading, &servers, load(Until::Milliseconds(4_000)), || {
         replicated.source.kill();
     })
     .0;

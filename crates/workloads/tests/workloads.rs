@@ -128,7 +128,7 @@ fn deadlocks_are_repeated_and_counted() {
         let summary = run(
             &WorkloadPlan::OltpWriteOnly(narrow),
             &source(target),
-            load(16, Until::Milliseconds(1_500)),
+            load(16, Until::Transactions(300)),
         )
         .unwrap();
         let counts = summary.snapshot.counts();

@@ -82,8 +82,9 @@ def test_what_rust_tests_skipped_is_collected_and_what_passing_ones_print_is_not
     assert "hello" not in failed
 
 
-def test_the_package_with_the_long_rust_tests_begins_first_and_no_program_is_lost(runner: ModuleType) -> None:
-    assert (ROOT / "crates" / runner.LONGEST).is_dir()
-    packages = ("engine", "workloads", "wire", "workloads")
-    built = [(Path(f"program{index}"), Path("crates", name)) for index, name in enumerate(packages)]
-    assert runner.longest_first(built) == [built[1], built[3], built[0], built[2]]
+def test_the_long_rust_tests_begin_first_and_no_program_is_lost(runner: ModuleType) -> None:
+    package, program = runner.LONGEST
+    assert (ROOT / "crates" / package / "tests" / program).is_dir()
+    programs = [("account-1", "engine"), ("data-2", package), ("tls-3", "wire"), (f"{program}-4", package)]
+    built = [(Path(name), Path("crates", folder)) for name, folder in programs]
+    assert runner.longest_first(built) == [built[3], built[1], built[0], built[2]]

@@ -9,7 +9,7 @@ use plimsoll_core::plan::{RetryRule, Target, WorkloadPlan};
 use plimsoll_core::random::{below, keyed};
 
 use super::trial::{Load, Summary, Until, run_beside};
-use super::{await_no_others, connect, source};
+use super::{await_no_others, connect, source, value};
 use plimsoll_wire::Connection;
 
 const CONNECTIONS: u32 = 16;
@@ -19,7 +19,10 @@ const SHORT_S: u64 = 3;
 
 const BETWEEN: Duration = Duration::from_millis(100);
 
-/// Runs it on sixteen connections, of which one is killed ten times a second; nobody works there any more when it returns.
+/// How many new orders come between two kills at least.
+const ORDERS_BETWEEN: u64 = 10;
+
+/// Runs it on sixteen connections, of which one is killed up to ten times a second; nobody works there any more when it returns.
 pub fn run_killed(workload: &WorkloadPlan, target: &Target, seed: u64) -> Summary {
     let seconds =
         env::var("PLIMSOLL_TEST_KILLING_S").map_or(SHORT_S, |text| text.parse().expect("a number of seconds"));
@@ -30,7 +33,12 @@ pub fn run_killed(workload: &WorkloadPlan, target: &Target, seed: u64) -> Summar
     };
     let kill = || kill_some(target, seconds - 1, seed);
     let (summary, ()) = run_beside(workload, &source(target), load, &RetryRule::defaults(), kill);
-    assert!(summary.counts().completed > 100 && !summary.outages().is_empty());
+    assert!(
+        summary.counts().completed > 100 && !summary.outages().is_empty(),
+        "{:?} {:?}",
+        summary.counts(),
+        summary.outages()
+    );
     await_no_others(&mut connect(target), "DB = DATABASE()");
     summary
 }
@@ -55,22 +63,28 @@ pub fn kill_all(control: &mut Connection, database: &str, count: usize, killed: 
     killed.append(&mut found);
 }
 
-/// Kills for so many seconds, or longer on a busy machine: at least three in each of them.
+/// Kills for so many seconds, or longer on a busy machine: at least three in each of them, each when new orders have come since
+/// the one before, since of transactions that take longer than what is between two kills hardly any would get to its end.
 fn kill_some(target: &Target, seconds: u64, seed: u64) {
     let mut control = connect(target);
     let (mut random, began, mut killed_count) = (keyed(seed, 0, 0), Instant::now(), 0);
+    let mut orders_count = 0;
     while began.elapsed() < Duration::from_secs(seconds) || killed_count <= 3 * seconds {
         assert!(
             began.elapsed() < Duration::from_secs(seconds + 300),
             "{killed_count} killed"
         );
+        sleep(BETWEEN);
+        let count: u64 = value(&mut control, "SELECT SUM(d_next_o_id) FROM district")
+            .parse()
+            .unwrap();
         let sql = "SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND DB = DATABASE()";
         let victims = control.query_rows(sql, 100).unwrap();
-        if !victims.is_empty() {
+        if count >= orders_count + ORDERS_BETWEEN && !victims.is_empty() {
             let victim = victims[below(&mut random, victims.len() as u64) as usize][0].as_ref();
             let killed = control.query(&format!("KILL {}", victim.unwrap()));
             killed_count += u64::from(killed.is_ok()); // it may be gone already
+            orders_count = count;
         }
-        sleep(BETWEEN);
     }
 }

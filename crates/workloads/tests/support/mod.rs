@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 use plimsoll_core::plan::{Endpoint, Role, RoleTarget, Secret, ServerKey, Target, Tls};
 use plimsoll_session::GroupServers;
 use plimsoll_wire::{ConnectOptions, Connection, WireError};
+use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
 
 use namespace::Namespace;
@@ -64,6 +65,20 @@ pub fn on_server(kind: Kind, database: &str, test: impl Fn(&Server, &Target)) {
     if let Some(server) = shared(kind) {
         on(&server, database, &test);
     }
+}
+
+/// The same on MariaDB, or on each kind of server where `PLIMSOLL_TEST_EACH_SERVER` is set, as `make endure` has it.
+pub fn on_mariadb_or_each_server(database: &str, test: impl Fn(&Server, &Target)) {
+    if is_for_each_server() {
+        on_each_server(database, test);
+    } else {
+        on_server(Kind::MariaDb, database, test);
+    }
+}
+
+/// Whether what needs one kind of server only is to run on each.
+pub fn is_for_each_server() -> bool {
+    std::env::var_os("PLIMSOLL_TEST_EACH_SERVER").is_some()
 }
 
 fn on(server: &Server, database: &str, test: &impl Fn(&Server, &Target)) {
@@ -138,7 +153,10 @@ impl Server {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = parent.join(format!("plimsoll-workloads-{}-{count}", std::process::id()));
         std::fs::create_dir_all(folder.join("tmp")).unwrap();
-        initialise(kind, &words, options, &folder);
+        match std::env::var_os("PLIMSOLL_TEST_NEW_DATA") {
+            Some(shared) if parent == Path::new("/var/tmp") => copy_new_data(kind, &words, Path::new(&shared), &folder),
+            _ => initialise(kind, &words, options, &folder),
+        }
         let line = (words, options.iter().map(|option| (*option).to_owned()).collect());
         let server = Self {
             kind,
@@ -257,6 +275,26 @@ fn initialise(kind: Kind, words: &[String], options: &[&str], folder: &Path) {
         Kind::MariaDb => initialise.args(["--auth-root-authentication-method=normal", "--skip-test-db"]),
     };
     let output = initialise.args(options).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Copies the data of a new server, which the first process that needs it makes for all that share this folder: that takes a
+/// tenth of the time. A small disk has no room for it, and options may say how it is to be made there.
+fn copy_new_data(kind: Kind, words: &[String], shared: &Path, folder: &Path) {
+    let made = shared.join(format!("{kind:?}"));
+    let lock = std::fs::File::create(shared.join("lock")).unwrap();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    if !made.exists() {
+        let new = shared.join("new");
+        std::fs::create_dir_all(new.join("tmp")).unwrap();
+        initialise(kind, words, &[], &new);
+        let _ = std::fs::remove_file(new.join("data/auto.cnf")); // where MySQL keeps who a server is
+        std::fs::rename(new, &made).unwrap();
+    }
+    drop(lock);
+    let mut copy = Command::new("cp");
+    copy.arg("-a").arg(made.join("data")).arg(folder);
+    let output = copy.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 

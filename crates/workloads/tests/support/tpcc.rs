@@ -13,12 +13,3 @@ pub fn data_plan(target: &Target, data: TpccData) -> DataPlan {
         drop_foreign: false,
     }
 }
-
-/// Two warehouses.
-pub fn two_warehouses(target: &Target) -> DataPlan {
-    let data = TpccData {
-        warehouses: 2,
-        ..TpccData::default()
-    };
-    data_plan(target, data)
-}

@@ -12,7 +12,9 @@ use plimsoll_core::message::{Done, EngineWarning, Interval, Message, Ready};
 use plimsoll_core::plan::{ReconnectPlan, RetryRule, Role, RoleTarget, WorkloadPlan};
 use plimsoll_core::replication::ReplicationInterval;
 use plimsoll_core::snapshot::{Counts, ErrorClass, Measure, Snapshot};
-use plimsoll_engine::{ConnectionTerms, GroupRun, Observer, Trial, TrialHandle, TrialOptions, WorkerFault};
+use plimsoll_engine::{
+    ClosedLoop, ConnectionTerms, GroupRun, Observer, ThinkTime, Thinking, Trial, TrialHandle, TrialOptions, WorkerFault,
+};
 use plimsoll_session::{GroupServers, Terms};
 
 /// What a trial did, all intervals together.
@@ -213,6 +215,31 @@ pub fn run_spread_beside<T>(
 ) -> (Summary, T) {
     let (group, _) = group_of(workload, servers, load, (retry, ConnectionTerms::default())).unwrap();
     run_group_beside(group, load.until, action)
+}
+
+/// The same with pauses after each transaction.
+pub fn run_unhurried_beside<T>(
+    workload: &WorkloadPlan,
+    servers: &GroupServers,
+    load: Load,
+    action: impl FnOnce() -> T,
+) -> (Summary, T) {
+    let terms = (&RetryRule::defaults()[..], ConnectionTerms::default());
+    let (group, _) = group_of(workload, servers, load, terms).unwrap();
+    let group = GroupRun {
+        arrivals: Box::new(unhurried(load.connections, load.until.limits().0)),
+        ..group
+    };
+    run_group_beside(group, load.until, action)
+}
+
+/// A closed loop with pauses of 5 ms, which leaves processors to others where throughput is not what a test is about.
+pub fn unhurried(connections: u32, transactions_max: Option<u64>) -> ClosedLoop {
+    let think_time = ThinkTime::Uniform {
+        min_ns: 4e6,
+        max_ns: 6e6,
+    };
+    ClosedLoop::new(connections, transactions_max).with_pace(Thinking { think_time, seed: 1 })
 }
 
 /// The same with a group of the test's own.

@@ -1,105 +1,94 @@
-//! The five transactions as stored procedures on real servers: made and removed as tables are, and doing what the statements
-//! do.
+//! The five transactions as stored procedures: made and removed as tables are, and doing what the statements do.
 
-mod support;
-
-use plimsoll_core::plan::{DataPlan, Target, TpccData, TpccMode, TpccOptions, WorkloadPlan};
+use plimsoll_core::plan::{DataPlan, DataSet, Target, TpccData, TpccMode, TpccOptions, WorkloadPlan};
 use plimsoll_engine::WorkerFault;
 use plimsoll_workloads::data::{self, DataDone};
 use plimsoll_workloads::preflight;
-use support::killing::run_killed;
-use support::tpcc::data_plan;
-use support::trial::{Load, Until, run};
-use support::{Kind, connect, on_each_server, source, value};
+
+use crate::support::killing::run_killed;
+use crate::support::trial::{Load, Until, run};
+use crate::support::{connect, source, value};
+use crate::{two_warehouses, with_foreign_keys};
 
 const CURE: &str = "`plimsoll prepare --workload tpcc -o mode=procedures`";
 
-fn plan(target: &Target, procedures: bool) -> DataPlan {
-    let data = TpccData {
-        warehouses: 2,
-        foreign_keys: true,
-        procedures,
-        ..TpccData::default()
+/// The same tables, and procedures for them.
+fn with_procedures(plan: DataPlan) -> DataPlan {
+    let DataSet::Tpcc(data) = plan.data_set else {
+        panic!("it is one of TPC-C")
     };
-    data_plan(target, data)
+    let data = TpccData {
+        procedures: true,
+        ..data
+    };
+    DataPlan {
+        data_set: DataSet::Tpcc(data),
+        ..plan
+    }
 }
 
-fn workload(mode: TpccMode, prepared: bool) -> WorkloadPlan {
+fn workload(warehouses: u32, mode: TpccMode, prepared: bool) -> WorkloadPlan {
     WorkloadPlan::Tpcc(TpccOptions {
-        warehouses: 2,
+        warehouses,
         mode,
         prepared,
         ..TpccOptions::default()
     })
 }
 
-fn prepare(target: &Target, procedures: bool) {
-    data::prepare(&plan(target, procedures), &mut |_| {}).unwrap();
+fn prepare(plan: &DataPlan) {
+    data::prepare(plan, &mut |_| {}).unwrap();
 }
 
 fn message(outcome: Result<DataDone, WorkerFault>) -> String {
     outcome.unwrap_err().message
 }
 
-/// One test, since loading takes longest; for the same reason modes are compared on one kind of server.
-#[test]
-fn procedures_do_what_statements_do() {
-    on_each_server("tpcc_calls", |server, target| {
-        prepare(target, false);
-        procedures_are_made_like_tables(target);
-        if server.kind == Kind::MariaDb {
-            let other = server.create_database("tpcc_statements");
-            prepare(&other, false);
-            both_modes_leave_equal_tables(target, &other);
-        }
-        conditions_hold_after_connections_were_killed(target);
-        only_ours_are_dropped(target);
-    });
-}
-
-fn procedures_are_made_like_tables(target: &Target) {
+pub fn procedures_are_made_like_tables(target: &Target) {
+    let plan = with_procedures(with_foreign_keys(target));
     let refused = || {
-        let looked = preflight(&workload(TpccMode::Procedures, true), &source(target), 1);
+        let looked = preflight(&workload(1, TpccMode::Procedures, true), &source(target), 1);
         let message = looked.unwrap_err().message;
-        assert_eq!(message, message_of_check(target, &message));
+        assert_eq!(message, message_of_check(&plan, &message));
         message
     };
     assert!(refused().contains(&format!(
         "procedure plimsoll_payment does not exist: make it with {CURE}"
     )));
-    prepare(target, true);
-    preflight(&workload(TpccMode::Procedures, true), &source(target), 1).unwrap();
+    prepare(&plan);
+    preflight(&workload(1, TpccMode::Procedures, true), &source(target), 1).unwrap();
     let mut connection = connect(target);
     let created = "SELECT MAX(CREATED) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()";
     let first = value(&mut connection, created);
-    prepare(target, true);
+    prepare(&plan);
     assert_eq!(value(&mut connection, created), first);
 
     let comment = |text: &str| format!("ALTER PROCEDURE plimsoll_payment COMMENT '{text}'");
     connection.query(&comment("plimsoll tpcc procedure 0")).unwrap();
     assert!(refused().contains("procedure plimsoll_payment was made by another version of Plimsoll"));
-    prepare(target, true);
-    data::check(&plan(target, true), &mut |_| {}).unwrap();
+    prepare(&plan);
+    data::check(&plan, &mut |_| {}).unwrap();
 
     connection.query(&comment("mine")).unwrap();
     assert!(refused().contains("procedure plimsoll_payment was not made by Plimsoll"));
-    let message = message(data::prepare(&plan(target, true), &mut |_| {}));
+    let message = message(data::prepare(&plan, &mut |_| {}));
     assert!(
         message.contains("plimsoll_payment exists and was not made by Plimsoll"),
         "{message}"
     );
     connection.query("DROP PROCEDURE plimsoll_payment").unwrap();
-    prepare(target, true);
+    prepare(&plan);
 }
 
 /// A check says the same as the look before a trial, but for the place.
-fn message_of_check(target: &Target, looked: &str) -> String {
-    let checked = message(data::check(&plan(target, true), &mut |_| {}));
+fn message_of_check(plan: &DataPlan, looked: &str) -> String {
+    let checked = message(data::check(plan, &mut |_| {}));
     let place = looked.find("procedure ").unwrap();
     format!("{}{checked}", &looked[..place])
 }
 
-fn both_modes_leave_equal_tables(called: &Target, stated: &Target) {
+pub fn both_modes_leave_equal_tables(called: &Target, stated: &Target) {
+    prepare(&with_procedures(two_warehouses(called)));
     for (prepared, seed) in [(true, 5), (false, 6)] {
         let load = Load {
             connections: 1,
@@ -107,7 +96,7 @@ fn both_modes_leave_equal_tables(called: &Target, stated: &Target) {
             seed,
         };
         let ran = [(called, TpccMode::Procedures), (stated, TpccMode::Statements)].map(|(target, mode)| {
-            let summary = run(&workload(mode, prepared), &source(target), load).unwrap();
+            let summary = run(&workload(2, mode, prepared), &source(target), load).unwrap();
             assert_eq!(summary.counts().failed, 0, "{:?}", summary.snapshot.errors);
             let types = summary.snapshot.transactions.into_iter();
             types
@@ -144,24 +133,28 @@ fn digest(target: &Target, table: &str) -> String {
     )
 }
 
-fn conditions_hold_after_connections_were_killed(target: &Target) {
-    run_killed(&workload(TpccMode::Procedures, true), target, 7);
-    data::verify(&plan(target, true), &mut |_| {}).unwrap();
+pub fn conditions_hold_after_connections_were_killed(target: &Target) {
+    run_killed(&workload(1, TpccMode::Procedures, true), target, 7);
+    let plan = with_procedures(with_foreign_keys(target));
+    data::verify(&plan, &mut |_| {}).unwrap();
 }
 
-fn only_ours_are_dropped(target: &Target) {
+pub fn only_ours_are_dropped(target: &Target) {
+    let plan = with_foreign_keys(target);
     let mut connection = connect(target);
     connection.query("CREATE PROCEDURE mine() SELECT 1").unwrap();
     connection
         .query("ALTER PROCEDURE plimsoll_delivery COMMENT 'mine'")
         .unwrap();
-    let message = message(data::cleanup(&plan(target, false), &mut |_| {}));
+    let message = message(data::cleanup(&plan, &mut |_| {}));
     assert!(
         message.contains("plimsoll_delivery not made by Plimsoll, so nothing was dropped"),
         "{message}"
     );
     connection.query("DROP PROCEDURE plimsoll_delivery").unwrap();
-    data::cleanup(&plan(target, false), &mut |_| {}).unwrap();
+    data::cleanup(&plan, &mut |_| {}).unwrap();
     let left = "SELECT GROUP_CONCAT(ROUTINE_NAME) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()";
     assert_eq!(value(&mut connection, left), "mine");
+    let left = "SELECT GROUP_CONCAT(TABLE_NAME) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()";
+    assert_eq!(value(&mut connection, left), "theirs");
 }

@@ -1,15 +1,14 @@
-//! The five transactions on real servers: what they count, and that the tables stay consistent whatever happens to the
+//! The five transactions as statements: what they count, and that the tables stay consistent whatever happens to the
 //! connections.
-
-mod support;
 
 use plimsoll_core::plan::{Target, TpccMix, TpccOptions, WorkloadPlan};
 use plimsoll_workloads::data;
 use plimsoll_workloads::preflight;
-use support::killing::run_killed;
-use support::tpcc::two_warehouses;
-use support::trial::{Load, Until, run};
-use support::{connect, on_each_server, source, value};
+
+use crate::support::killing::run_killed;
+use crate::support::trial::{Load, Until, run};
+use crate::support::{connect, source, value};
+use crate::two_warehouses;
 
 fn workload(prepared: bool) -> WorkloadPlan {
     WorkloadPlan::Tpcc(TpccOptions {
@@ -31,19 +30,12 @@ fn number(target: &Target, sql: &str) -> i64 {
     value(&mut connect(target), sql).parse::<f64>().unwrap() as i64
 }
 
-/// One test, since loading takes longest.
-#[test]
-fn the_five_transactions() {
-    on_each_server("tpcc_run", |_server, target| {
-        assert!(
-            refused(target, TpccOptions::default()).contains("item does not exist: make it with `plimsoll prepare`")
-        );
-        data::prepare(&two_warehouses(target), &mut |_| {}).unwrap();
-        what_is_missing_is_told_before_the_load(target);
-        transactions_keep_their_counters_and_the_conditions(target);
-        conditions_hold_after_connections_were_killed(target);
-        terminals_stay_at_home_and_deliveries_wait_in_a_queue(target);
-    });
+pub fn tables_that_are_missing_are_told_before_the_load(target: &Target) {
+    let message = refused(target, TpccOptions::default());
+    assert!(
+        message.contains("item does not exist: make it with `plimsoll prepare`"),
+        "{message}"
+    );
 }
 
 /// Why a load is not begun.
@@ -53,7 +45,7 @@ fn refused(target: &Target, options: TpccOptions) -> String {
         .message
 }
 
-fn what_is_missing_is_told_before_the_load(target: &Target) {
+pub fn what_is_missing_is_told_before_the_load(target: &Target) {
     let more = TpccOptions {
         warehouses: 3,
         ..TpccOptions::default()
@@ -75,8 +67,9 @@ fn what_is_missing_is_told_before_the_load(target: &Target) {
     assert!(fault.message.contains("all weights are 0"), "{}", fault.message);
 }
 
-fn transactions_keep_their_counters_and_the_conditions(target: &Target) {
+pub fn transactions_keep_their_counters_and_the_conditions(target: &Target) {
     preflight(&workload(true), &source(target), 6).unwrap();
+    let before = done(target);
     let mut rolled_back = 0;
     let ran = [true, false].map(|prepared| {
         let summary = run(&workload(prepared), &source(target), load(Until::Transactions(1_500))).unwrap();
@@ -98,7 +91,9 @@ fn transactions_keep_their_counters_and_the_conditions(target: &Target) {
     assert_eq!(ran[0].iter().map(|one| one.1).sum::<i64>(), 1_500);
     data::verify(&two_warehouses(target), &mut |_| {}).unwrap();
 
-    let new_orders = number(target, "SELECT SUM(d_next_o_id - 3001) FROM district");
+    let after = done(target);
+    let [new_orders, payments, history, remote, deliveries] =
+        [0, 1, 2, 3, 4].map(|position| after[position] - before[position]);
     let refused = completed("new_order") - new_orders;
     assert_eq!(rolled_back, refused);
     assert!(
@@ -106,17 +101,30 @@ fn transactions_keep_their_counters_and_the_conditions(target: &Target) {
         "{refused} of {} were rolled back",
         completed("new_order")
     );
-    let payments = number(target, "SELECT SUM(c_payment_cnt) FROM customer") - 60_000;
-    assert_eq!(payments, completed("payment"));
-    assert_eq!(number(target, "SELECT COUNT(*) FROM history") - 60_000, payments);
-    let remote = number(target, "SELECT COUNT(*) FROM history WHERE h_w_id <> h_c_w_id");
+    assert_eq!((payments, history), (completed("payment"), completed("payment")));
     assert!(
         (payments / 10..payments / 4).contains(&remote),
         "{remote} of {payments} are remote"
     );
-    let deliveries = number(target, "SELECT SUM(c_delivery_cnt) FROM customer");
     assert_eq!(deliveries, 10 * completed("delivery"));
+    the_sums_of_tables_agree(target);
+}
 
+/// What transactions have done since the tables were made: new orders, payments by customers and by the history, those of them
+/// that are remote, deliveries.
+fn done(target: &Target) -> [i64; 5] {
+    [
+        "SUM(d_next_o_id - 3001) FROM district",
+        "SUM(c_payment_cnt) FROM customer",
+        "COUNT(*) FROM history",
+        "COUNT(*) FROM history WHERE h_w_id <> h_c_w_id",
+        "SUM(c_delivery_cnt) FROM customer",
+    ]
+    .map(|count| number(target, &format!("SELECT {count}")))
+}
+
+/// What one table counts is what another one lists.
+fn the_sums_of_tables_agree(target: &Target) {
     let lines = "FROM order_line WHERE ol_o_id > 3000";
     for (counted, told) in [("SUM(s_ytd)", "SUM(ol_quantity)"), ("SUM(s_order_cnt)", "COUNT(*)")] {
         let counted = number(target, &format!("SELECT {counted} FROM stock"));
@@ -141,7 +149,7 @@ fn transactions_keep_their_counters_and_the_conditions(target: &Target) {
     );
 }
 
-fn conditions_hold_after_connections_were_killed(target: &Target) {
+pub fn conditions_hold_after_connections_were_killed(target: &Target) {
     let summary = run_killed(&workload(true), target, 5);
     data::verify(&two_warehouses(target), &mut |_| {}).unwrap();
     // The mix keeps its minima, whatever was lost: 43, 4, 4 and 4 of a hundred.
@@ -160,7 +168,7 @@ fn conditions_hold_after_connections_were_killed(target: &Target) {
 }
 
 /// Two terminals for each connection; those of the first warehouse only.
-fn terminals_stay_at_home_and_deliveries_wait_in_a_queue(target: &Target) {
+pub fn terminals_stay_at_home_and_deliveries_wait_in_a_queue(target: &Target) {
     let counts = |sql: &str| number(target, sql);
     let deliveries = || counts("SELECT SUM(c_delivery_cnt) FROM customer");
     let orders = |warehouse: u32| {

@@ -1,14 +1,13 @@
-//! The departures of known kits on a real server: what they leave in the tables, and which conditions they break.
-
-mod support;
+//! The deviations of known kits on a real server: what they leave in the tables, and which conditions they break.
 
 use std::collections::BTreeMap;
 
 use plimsoll_core::plan::{Target, TpccKit, TpccMode, TpccOptions, WorkloadPlan};
 use plimsoll_workloads::data;
-use support::tpcc::two_warehouses;
-use support::trial::{Load, Until, run};
-use support::{Kind, connect, on_server, source, value};
+
+use crate::support::trial::{Load, Until, run};
+use crate::support::{connect, source, value};
+use crate::two_warehouses;
 
 fn workload(kit: TpccKit, mode: TpccMode) -> WorkloadPlan {
     WorkloadPlan::Tpcc(TpccOptions {
@@ -87,55 +86,51 @@ fn broken(target: &Target) -> Vec<u32> {
     told.map(number).collect()
 }
 
-/// One test, since loading takes longest. Kits that break conditions come last.
-#[test]
-fn kits_depart_as_they_are_said_to() {
-    on_server(Kind::MariaDb, "tpcc_quirks", |_server, target| {
-        data::prepare(&two_warehouses(target), &mut |_| {}).unwrap();
-        let is = |one: f64, other: f64| (one - other).abs() < 0.01;
+/// Kits that break conditions come last.
+pub fn kits_depart_as_they_are_said_to(target: &Target) {
+    let is = |one: f64, other: f64| (one - other).abs() < 0.01;
 
-        let (found, broken) = added(target, TpccKit::SysbenchTpcc);
-        for zero in ["remote lines", "lines with cents", "s_ytd", "c_payment_cnt"] {
-            assert!(is(found[zero], 0.0), "{zero}: {found:?}");
-        }
-        assert!(found["orders said to be remote"] > 0.0 && found["payments with cents"] > 0.0);
-        assert!(is(found["c_ytd_payment"], found["paid"]), "{found:?}");
-        let low = "SELECT COUNT(*) FROM stock WHERE s_quantity < 10";
-        assert_ne!(value(&mut connect(target), low), "0");
-        assert_eq!(broken, [] as [u32; 0]);
+    let (found, broken) = added(target, TpccKit::SysbenchTpcc);
+    for zero in ["remote lines", "lines with cents", "s_ytd", "c_payment_cnt"] {
+        assert!(is(found[zero], 0.0), "{zero}: {found:?}");
+    }
+    assert!(found["orders said to be remote"] > 0.0 && found["payments with cents"] > 0.0);
+    assert!(is(found["c_ytd_payment"], found["paid"]), "{found:?}");
+    let low = "SELECT COUNT(*) FROM stock WHERE s_quantity < 10";
+    assert_ne!(value(&mut connect(target), low), "0");
+    assert_eq!(broken, [] as [u32; 0]);
 
-        let (found, broken) = added(target, TpccKit::GoTpc);
-        assert!(found["remote lines"] > 0.0 && found["lines with cents"] > 0.0 && found["orders of five"] > 0.0);
-        assert!(is(found["s_order_cnt of 1"], found["lines of 1"]), "{found:?}");
-        assert!(is(found["s_ytd"], found["quantities"]), "{found:?}");
-        assert!(found["payments to first"] < 0.5 * found["payments"], "{found:?}");
-        assert!(is(found["c_payment_cnt"], found["payments"]), "{found:?}");
-        assert_eq!(broken, [] as [u32; 0]);
+    let (found, broken) = added(target, TpccKit::GoTpc);
+    assert!(found["remote lines"] > 0.0 && found["lines with cents"] > 0.0 && found["orders of five"] > 0.0);
+    assert!(is(found["s_order_cnt of 1"], found["lines of 1"]), "{found:?}");
+    assert!(is(found["s_ytd"], found["quantities"]), "{found:?}");
+    assert!(found["payments to first"] < 0.5 * found["payments"], "{found:?}");
+    assert!(is(found["c_payment_cnt"], found["payments"]), "{found:?}");
+    assert_eq!(broken, [] as [u32; 0]);
 
-        let (found, broken) = added(target, TpccKit::TpccMysql);
-        for zero in ["s_ytd", "c_ytd_payment", "c_payment_cnt", "payments with cents"] {
-            assert!(is(found[zero], 0.0), "{zero}: {found:?}");
-        }
-        assert!(found["remote lines"] > 0.0 && found["lines with cents"] > 0.0);
-        assert_eq!(broken, [12]);
+    let (found, broken) = added(target, TpccKit::TpccMysql);
+    for zero in ["s_ytd", "c_ytd_payment", "c_payment_cnt", "payments with cents"] {
+        assert!(is(found[zero], 0.0), "{zero}: {found:?}");
+    }
+    assert!(found["remote lines"] > 0.0 && found["lines with cents"] > 0.0);
+    assert_eq!(broken, [12]);
 
-        let (found, broken) = added(target, TpccKit::Dbt2);
-        let zeros = [
-            "remote lines",
-            "orders said to be remote",
-            "orders of five",
-            "lines with cents",
-        ];
-        for zero in zeros
-            .into_iter()
-            .chain(["s_ytd", "c_payment_cnt", "payments with cents"])
-        {
-            assert!(is(found[zero], 0.0), "{zero}: {found:?}");
-        }
-        assert!(is(found["c_ytd_payment"], found["payments"]), "{found:?}");
-        assert!(found["payments to first"] > 0.6 * found["payments"], "{found:?}");
-        assert_eq!(broken, [10, 12]);
-    });
+    let (found, broken) = added(target, TpccKit::Dbt2);
+    let zeros = [
+        "remote lines",
+        "orders said to be remote",
+        "orders of five",
+        "lines with cents",
+    ];
+    for zero in zeros
+        .into_iter()
+        .chain(["s_ytd", "c_payment_cnt", "payments with cents"])
+    {
+        assert!(is(found[zero], 0.0), "{zero}: {found:?}");
+    }
+    assert!(is(found["c_ytd_payment"], found["payments"]), "{found:?}");
+    assert!(found["payments to first"] > 0.6 * found["payments"], "{found:?}");
+    assert_eq!(broken, [10, 12]);
 }
 
 #[test]
