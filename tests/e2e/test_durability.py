@@ -14,7 +14,7 @@ from plimsoll.drive.executable import find_engine
 from plimsoll.record.fault_tests import DurabilityRecord
 from plimsoll.run.durability import device_fault
 from plimsoll.servers.directory import default_base_dir
-from support.command import COMMAND, plimsoll, start
+from support.command import COMMAND, plimsoll, start_forked
 from support.loop_mount import leave_little, mounted
 from support.servers import MYSQL_IN_ENDURE, server_base, server_command
 
@@ -129,7 +129,7 @@ def test_without_dev_fuse_power_loss_is_refused_before_anything_starts(server_ba
 
 
 def test_kill_loses_nothing_at_flush_2_and_ctrl_c_shows_what_is_done(server_base: Path, tmp_path: Path) -> None:
-    running = start(
+    running = start_forked(
         *QUICK, "--fault", "kill", "--flush", "2,0,1", "--sync-binlog", "0", "--faults", FAULTS,
         "--data-dir", server_base, "-o", tmp_path, env={"COLUMNS": "200"},
     )  # fmt: skip

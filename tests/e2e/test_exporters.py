@@ -17,7 +17,7 @@ from plimsoll.telemetry.sampler import Sample
 from plimsoll.telemetry.server_status import ServerStatusSampler
 from plimsoll.telemetry.standard import trial_samplers
 from plimsoll.units import format_duration
-from support.command import plimsoll, start
+from support.command import plimsoll, start_forked
 from support.exporters import mysqld_exporter, node_exporter
 from support.forwarder import forwarder
 from support.servers import FLAVOURS, StartServer, mysql_in_endure, running_server, server_base, start_server
@@ -122,7 +122,7 @@ def test_a_study_rests_on_exporters_and_outlives_them(running_server: ManagedSer
         dripping = f"http://127.0.0.1:{web}/metrics"
         pages = ", ".join(f'{{ url = "{url}", interval = "2s" }}' for url in (node, mysqld))
         file, env = write(tmp_path, running_server, port, f'[{pages}, "{dripping}"]')
-        process = start("study", "run", file, "--to", tmp_path / "out", env=env)
+        process = start_forked("study", "run", file, "--to", tmp_path / "out", env=env)
         wait_for_interval(tmp_path / "out", process, 8)
         node_process.kill()
         _, errors = process.communicate(timeout=300)

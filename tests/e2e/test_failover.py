@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.record.fault_tests import FailoverRecord
-from support.command import plimsoll, start
+from support.command import plimsoll, start_forked
 from support.loop_mount import leave_little, mounted
 from support.servers import MYSQL_IN_ENDURE, server_base, server_command
 
@@ -87,7 +87,7 @@ def test_a_full_disk_below_the_ledger_ends_the_test(server_base: Path, tmp_path:
 
 
 def test_ctrl_c_under_load_leaves_no_server(server_base: Path) -> None:
-    running = start(*QUICK, "--replicas", "1", "--data-dir", server_base, "--load", "60s")
+    running = start_forked(*QUICK, "--replicas", "1", "--data-dir", server_base, "--load", "60s")
     try:
         assert running.stderr is not None
         for line in running.stderr:

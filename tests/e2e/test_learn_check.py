@@ -16,7 +16,7 @@ import pytest
 from plimsoll.servers.capture import CAPTURES
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed_server import ManagedServer
-from support.command import plimsoll, start
+from support.command import plimsoll, start_forked
 from support.initialised_data import created
 from support.servers import MYSQL_IN_ENDURE, bare_spec, server_base, server_command
 from support.waiting import until
@@ -131,7 +131,7 @@ def test_a_learned_load_is_like_its_log_until_somebody_changes_it(
 def test_interrupting_a_check_removes_its_server(learned: Learned, server_base: Path, tmp_path: Path) -> None:
     folder, folders = learned("mariadb", tmp_path / "prod"), own_folders(tmp_path, server_base)
     written = (folder / "workload.toml").read_text()
-    process = start("learn", "check", folder, "--server", "mariadb", "--duration", "60s", env=folders)
+    process = start_forked("learn", "check", folder, "--server", "mariadb", "--duration", "60s", env=folders)
     assert process.stderr is not None
     for line in process.stderr:
         if " tps " in line:
