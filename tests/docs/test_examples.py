@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +64,15 @@ def fault_of_line(line: str) -> str | None:
     return next((fault for arguments in arguments_of(line) if (fault := _fault(arguments))), None)
 
 
+@cache
+def whole_command() -> Any:
+    """`plimsoll` with all that is below it; making it takes longer than parsing a line."""
+    return typer.main.get_command(command_line())
+
+
 def _fault(arguments: list[str]) -> str | None:
     """What the command's own parser says."""
-    command: Any = typer.main.get_command(command_line())
+    command = whole_command()
     while (below := getattr(command, "commands", None)) and arguments and not arguments[0].startswith("-"):
         if arguments[0] not in below:
             return f"no command {arguments[0]!r}"
@@ -81,7 +88,7 @@ def _fault(arguments: list[str]) -> str | None:
 
 def fault_of_mention(words: str) -> str | None:
     """What is wrong with a command named in passing: its words and options must exist, nothing need be complete."""
-    command: Any = typer.main.get_command(command_line())
+    command = whole_command()
     known = {"--help", "-h"} | {name for parameter in command.params for name in parameter.opts}
     for word in words.split()[1:]:
         below = getattr(command, "commands", None)

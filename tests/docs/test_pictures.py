@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 from write_pictures import FOLDER, PICTURES
@@ -14,6 +15,11 @@ from support.repository import ROOT
 PAGE = (ROOT / "docs" / "reading-the-guide.md").read_text(encoding="utf-8")
 
 
+@cache
+def guide() -> str:
+    return render_html(imported_analysis())
+
+
 def test_the_page_shows_what_the_tool_takes() -> None:
     assert re.findall(r"\(images/([\w-]+\.png)\)", PAGE) == list(PICTURES)
     assert all((FOLDER / name).exists() for name in PICTURES)
@@ -22,4 +28,4 @@ def test_the_page_shows_what_the_tool_takes() -> None:
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_guide_has_the_part(name: str) -> None:
     part = PICTURES[name].part.split()[0].removeprefix("#")
-    assert f'<section id="{part}"' in render_html(imported_analysis())
+    assert f'<section id="{part}"' in guide()

@@ -9,6 +9,8 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,11 +46,48 @@ def test_no_file_is_too_long() -> None:
     assert not gone, f"no longer there: take them off the list of long files: {gone}"
 
 
+@dataclass(slots=True)
+class Code:
+    """What rules ask of a Python file.
+
+    Attributes:
+        docstring: Of the module.
+        functions: Name and lines of each.
+        imports: Each module, and the name that is taken from it, wherever in the file.
+        bound_names: What the file gives names to, with their lines; attributes of objects included.
+    """
+
+    docstring: str | None
+    functions: list[tuple[str, int]] = field(default_factory=list)
+    imports: list[tuple[str, str | None]] = field(default_factory=list)
+    bound_names: list[tuple[int, str]] = field(default_factory=list)
+
+
+@cache
+def code_of(path: Path) -> Code:
+    """Several rules ask, and each file is parsed once."""
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    code = Code(ast.get_docstring(module))
+    for node in ast.walk(module):
+        match node:
+            case ast.ImportFrom(module=str(name)):
+                code.imports += [(name, alias.name) for alias in node.names]
+            case ast.Import():
+                code.imports += [(alias.name, None) for alias in node.names]
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                code.functions.append((name, (node.end_lineno or 0) - node.lineno + 1))
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name) | ast.MatchAs(name=str(name)):
+                code.bound_names.append((node.lineno, name))
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                code.bound_names.append((node.lineno, name))
+    return code
+
+
 def function_lengths() -> Iterator[tuple[str, int]]:
     for path in PYTHON:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield f"{shown(path)}: {node.name}", (node.end_lineno or 0) - node.lineno + 1
+        for name, count in code_of(path).functions:
+            yield f"{shown(path)}: {name}", count
 
 
 def test_no_function_is_too_long() -> None:
@@ -88,14 +127,9 @@ def importers() -> dict[str, set[str]]:
     paths = {module_of(path): path for path in PYTHON if shown(path).startswith("python/")}
     found: dict[str, set[str]] = {name: set() for name in paths}
     for name, path in paths.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                for alias in node.names:
-                    inner = f"{node.module}.{alias.name}"
-                    found.get(inner if inner in found else node.module, set()).add(name)
-            elif isinstance(node, ast.Import):
-                for alias in node.names:
-                    found.get(alias.name, set()).add(name)
+        for module, taken in code_of(path).imports:
+            inner = f"{module}.{taken}" if taken else module
+            found.get(inner if inner in found else module, set()).add(name)
     return found
 
 
@@ -118,16 +152,6 @@ def test_what_one_neighbour_alone_imports_is_part_of_that_neighbour() -> None:
     assert not faults, "\n".join(faults)
 
 
-def bound_names(path: Path) -> Iterator[tuple[int, str]]:
-    """What a Python file gives names to, with their lines; attributes of objects included."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        match node:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name) | ast.MatchAs(name=str(name)):
-                yield node.lineno, name
-            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
-                yield node.lineno, name
-
-
 IN_DOCUMENTS = {"python/plimsoll/analyse/study/curve_model.py: found", "python/plimsoll/run/checkup.py: found"}
 """Fields of what is printed as JSON: names that others read."""
 
@@ -139,7 +163,7 @@ def test_names_say_what_they_hold() -> None:
         f"{shown(path)}:{line}: {name}"
         for path in PYTHON
         if path.is_relative_to(ROOT / "python")
-        for line, name in bound_names(path)
+        for line, name in code_of(path).bound_names
         if name.removeprefix("_") in empty and f"{shown(path)}: {name}" not in IN_DOCUMENTS
     ]
     assert not faults, "name what it is:\n" + "\n".join(sorted(faults))
@@ -151,7 +175,7 @@ def test_latency_is_no_name() -> None:
         f"{shown(path)}: {name}"
         for path in PYTHON
         if not path.is_relative_to(ROOT / "tests")
-        for _, name in bound_names(path)
+        for _, name in code_of(path).bound_names
         if "latency" in name.lower()
     ]
     for path in RUST:
@@ -200,11 +224,7 @@ def test_no_host_of_a_registry() -> None:
 
 @pytest.mark.parametrize("folder", ["python/plimsoll", "bench", "tools"])
 def test_every_file_says_what_it_is_for(folder: str) -> None:
-    silent = [
-        shown(path)
-        for path in files(".py", below=folder)
-        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    ]
+    silent = [shown(path) for path in files(".py", below=folder) if not code_of(path).docstring]
     assert not silent, f"without a first sentence: {', '.join(silent)}"
 
 

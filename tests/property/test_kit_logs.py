@@ -17,6 +17,7 @@ from plimsoll.importers.tpcc import import_tpcc
 from plimsoll.importers.trials import ImportResult, write_import
 from plimsoll.record.store import read_study
 from support import kit_logs
+from support.endure import draws
 
 LOGS = {**kit_logs.ALL, "dbt2-mix": "".join(kit_logs.dbt2_mix().splitlines(keepends=True)[::40])}
 MARKS = "1700000000.500000,START,,,0,,\n1700000030.501000,TERMINATED,,,0,,\n"
@@ -60,7 +61,7 @@ def imported(folder: str, content: bytes, connections: int | None = None) -> Imp
 
 
 @given(content=damaged() | st.binary(max_size=400), connections=st.sampled_from([None, 16]))
-@settings(max_examples=200)
+@settings(max_examples=draws(70, 200))
 def test_a_damaged_log_is_imported_or_refused(content: bytes, connections: int | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         result = imported(folder, content, connections)
@@ -85,7 +86,7 @@ def test_a_damaged_log_is_imported_or_refused(content: bytes, connections: int |
 @pytest.mark.parametrize("name", kit_logs.ALL)
 def test_every_cut_of_a_log_is_whole_or_says_that_it_is_not(name: str) -> None:
     text = kit_logs.ALL[name]
-    step = max(len(text) // 120, 1)
+    step = max(len(text) // draws(40, 120), 1)
     with tempfile.TemporaryDirectory() as folder:
         for end in range(0, len(text), step):
             result = imported(folder, text[:end].encode(), None if "c '16'" in text or "-T 16" in text else 16)

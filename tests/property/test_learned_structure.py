@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from plimsoll.learn.item_relations import COUNTS_MAX, counts_of
 from plimsoll.learn.transactions import BLOCK_MAX, folded, placed, round_counts, structure_of
+from support.endure import draws
 
 Tree = list["int | Tree"]
 """Statements and loops."""
@@ -56,7 +57,7 @@ def transactions(draw: st.DrawFn) -> tuple[Tree, list[tuple[int, ...]]]:
     return tree, [tuple(ran(tree, draw)) for _ in range(draw(st.integers(1, 4)))]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=draws(100, 300), deadline=None)
 @given(transactions())
 def test_loops_of_an_application_are_found_again(drawn: tuple[Tree, list[tuple[int, ...]]]) -> None:
     tree, sequences = drawn
@@ -79,7 +80,7 @@ def test_loops_of_an_application_are_found_again(drawn: tuple[Tree, list[tuple[i
             assert rounds[loop] == len({one.rounds[: depth + 1] for one in firsts})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=draws(100, 300), deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=30))
 def test_any_statements_are_given_back_or_have_no_place(sequence: list[int]) -> None:
     structure = structure_of(folded(sequence), Counter({tuple(sequence): 1}))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from plimsoll.learn.learned_load import learned, summary_of
 from plimsoll.learn.schema_model import ColumnFacts, IndexFacts, SchemaFacts, TableFacts
 from plimsoll.spec.workload_file import parse_workload
+from support.endure import draws
 from support.logged import Logged, Value, write_statements
 
 TYPES = (
@@ -117,7 +118,9 @@ def worlds(draw: st.DrawFn) -> tuple[SchemaFacts, list[list[Logged]], float, boo
     return schema, transactions, draw(st.sampled_from([0.1, 1.0, 3.0])), draw(st.booleans())
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=draws(25, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(worlds())
 def test_learned_workload_files_are_valid(world: tuple[SchemaFacts, list[list[Logged]], float, bool]) -> None:
     schema, transactions, scale, keep_names = world

@@ -33,7 +33,7 @@ from plimsoll.record.model import (
     WorkloadRecord,
 )
 from plimsoll.record.store import Recording, read_recording, read_study, write_recording
-from support.endure import in_endure
+from support.endure import draws, in_endure
 from support.recordings import finished_ids
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
@@ -146,7 +146,7 @@ def assert_same(one: dict[str, Any], other: dict[str, Any]) -> None:
 
 
 @given(recordings())
-@settings(max_examples=60)
+@settings(max_examples=draws(30, 60))
 def test_what_is_written_is_read(written: dict[str, Any]) -> None:
     with a_folder() as study:
         path = write_recording(study, **written)
@@ -214,7 +214,7 @@ def assert_refused_or_same(study: Path, path: Path, written: dict[str, Any], *, 
 
 
 @given(st.sampled_from([name for name in FILES if name != "outcome.json"]), st.data())
-@settings(max_examples=80)
+@settings(max_examples=draws(30, 80))
 def test_a_changed_byte_is_noticed(name: str, data: st.DataObject) -> None:
     with a_folder() as study:
         path = write_recording(study, **a_full_recording())
@@ -227,7 +227,7 @@ def test_a_changed_byte_is_noticed(name: str, data: st.DataObject) -> None:
 
 
 @given(st.binary(max_size=200) | st.text(max_size=60).map(str.encode), st.sampled_from(FILES))
-@settings(max_examples=80)
+@settings(max_examples=draws(30, 80))
 def test_any_bytes_in_place_of_a_file_give_a_record_error(content: bytes, name: str) -> None:
     with a_folder() as study:
         path = write_recording(study, **a_full_recording())

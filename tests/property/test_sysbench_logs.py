@@ -15,6 +15,7 @@ from plimsoll.importers.log_places import LogOptions
 from plimsoll.importers.sysbench import import_sysbench
 from plimsoll.importers.trials import write_import
 from plimsoll.record.store import read_study
+from support.endure import draws
 from support.sysbench_logs import CSV_LINES, JSON_LINES, LOG_0_4, LOG_0_5, LOG_1_0, LOG_1_1, with_histogram, with_lines
 
 LOGS = [LOG_0_4, LOG_0_5, LOG_1_0, LOG_1_1, with_histogram(LOG_1_0), with_lines(CSV_LINES), with_lines(JSON_LINES)]
@@ -34,7 +35,7 @@ def damaged(draw: st.DrawFn) -> bytes:
 
 
 @given(content=damaged() | st.binary(max_size=400))
-@settings(max_examples=300)
+@settings(max_examples=draws(100, 300))
 def test_a_damaged_log_is_imported_or_refused(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.log"
@@ -60,7 +61,7 @@ def test_a_damaged_log_is_imported_or_refused(content: bytes) -> None:
     name=st.text(st.characters(), min_size=1, max_size=30),
     pattern=st.text(max_size=30) | st.just("{system}-{workload}{any}"),
 )
-@settings(max_examples=200)
+@settings(max_examples=draws(70, 200))
 def test_any_name_fits_a_pattern_or_is_refused(name: str, pattern: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x"

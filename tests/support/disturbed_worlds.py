@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -134,6 +135,7 @@ def _others(world: World, random: np.random.Generator, trials: int) -> np.ndarra
     return running.reshape(trials, SECONDS)
 
 
+@cache
 def _second(connections: int, demand_s: float, others: int, weight: float) -> tuple[float, float]:
     """Processor time that our threads use in a second, and what they wait for it, by bisection of how many run."""
     low, high = 0.0, float(connections)

@@ -16,7 +16,7 @@ from plimsoll.analyse.study.cells import MeasuredCell
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.sequential import judge_at_any_look
 from plimsoll.record.level import REPETITIONS_MIN, Level
-from support.endure import in_endure
+from support.endure import draws, in_endure
 from truth import test_duet
 
 EQUAL_WITHIN = 0.05
@@ -87,11 +87,12 @@ def shares_at_the_stop(restart: float, effect: float, count: int, rounds: int = 
 
 @pytest.mark.parametrize(
     ("restart", "effect", "least"),
-    [(0.0, 0.0, 0), in_endure(1.0, 0.0, 0), (3.0, 0.0, 0), (0.0, 0.06, 0.95), (1.0, 0.06, 0.9)],
+    [(0.0, 0.0, 0), in_endure(1.0, 0.0, 0), (3.0, 0.0, 0), in_endure(0.0, 0.06, 0.95), (1.0, 0.06, 0.9)],
 )
 def test_an_auto_duet_names_a_wrong_winner_at_its_stop_in_at_most_5_of_100_and_finds_a_planted_one(
     restart: float, effect: float, least: float
 ) -> None:
-    wrong, right = shares_at_the_stop(restart, effect, 150)
+    """Of 40 at most 2 may be wrong: where 15 of 100 are in truth, that is seen in 95 of 100."""
+    wrong, right = shares_at_the_stop(restart, effect, draws(40, 150))
     assert wrong <= 0.05, wrong
     assert right >= least, right

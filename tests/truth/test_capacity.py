@@ -1,17 +1,25 @@
 """The search for a capacity by what it answers, on made-up servers whose capacity is known.
 
 Worlds and seeds are others than those that the search was made with. PLIMSOLL_TEST_SEARCHES=100 (`make endure`) runs
-as many searches of each world as the figures in docs/evidence.md rest on.
+as many searches of each world as the figures in docs/evidence.md rest on, and all worlds.
+
+Of the 16 searches of each world in every run, a share that is 0.95 in truth is below 0.95 - 3 * 0.054 = 0.79 in one of
+140 runs; a search that is right in half of its answers passes that in one of 90. Ends of intervals are counted over
+all worlds together.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import t
+from tests.support.endure import draws, in_endure, slack
 from tests.support.queue_server import QueueServer, Times, machine_at
 
 from plimsoll.analyse.study.violations import Arrivals, judge_run
@@ -20,8 +28,13 @@ from plimsoll.record.capacity import Capacity, CapacityObjective, CapacityRun, R
 from plimsoll.run.capacity_search import Search
 from plimsoll.spec.levels import SWEEP_CONNECTIONS
 
-SEARCHES = int(os.environ.get("PLIMSOLL_TEST_SEARCHES", "40"))
+SEARCHES = int(os.environ.get("PLIMSOLL_TEST_SEARCHES", draws(16, 40)))
 FIRST_SEED = 1_460_000
+RUNS = draws(50, 100)
+"""Of each length. Of 100 runs at most 3 may clearly fail: where 8 do in truth, that is seen in 96 of 100."""
+SEEDS = range(FIRST_SEED, FIRST_SEED + SEARCHES)
+FEW_SEEDS = SEEDS[: SEARCHES // 2]
+"""Where each search must be right: of eight, a rule that is wrong in a third of its searches is right in all by 4 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +137,12 @@ def searched(world: World, seed: int, machine: Times | None = None, *, sees: boo
     return search_on(world, seed, machine, sees=sees)[0]
 
 
+@cache
+def answers_of(name: str) -> list[Capacity]:
+    """Of searches of a world that see nothing of their machine."""
+    return [searched(WORLDS[name], seed) for seed in SEEDS]
+
+
 def search_on(world: World, seed: int, machine: Times | None = None, *, sees: bool = True) -> tuple[Capacity, float]:
     """The same, and how long it took, seconds."""
     objective = CapacityObjective(response_ms_p99=world.limit_ms)
@@ -184,30 +203,49 @@ NEIGHBOURS = {
 }
 
 
-@pytest.mark.parametrize("name", WORLDS)
+HARD_WORLDS = ("autocorrelated", "slowly-autocorrelated", "runs-differ-3", "stalls-100")
+"""Those of every run; where a search is right in these, it is in the others."""
+
+
+def cases(every_run: Iterable[str], others: Iterable[str]) -> list[Any]:
+    """Names for `pytest.mark.parametrize`, the others for `make endure`."""
+    every_run = tuple(every_run)
+    return [*every_run, *(in_endure(name) for name in others if name not in every_run)]
+
+
+@pytest.mark.parametrize("name", cases(HARD_WORLDS, WORLDS))
 def test_answers_are_near_the_truth_and_bracket_it(name: str) -> None:
-    check_answers(WORLDS[name])
+    check_answers(WORLDS[name], answers_of(name))
+
+
+def test_in_95_of_100_searches_of_all_worlds_each_end_is_on_its_side_of_the_truth() -> None:
+    found = [(answer, WORLDS[name].truth_tps) for name in HARD_WORLDS for answer in answers_of(name)]
+    lows = [answer.low <= truth_tps for answer, truth_tps in found if answer.low is not None]
+    highs = [answer.high >= truth_tps for answer, truth_tps in found if answer.high is not None]
+    assert np.mean(lows) >= 0.95
+    assert np.mean(highs) >= 0.95
+    assert np.mean([abs((answer.capacity_tps or 0.0) / truth_tps - 1) <= 0.05 for answer, truth_tps in found]) >= 0.9
 
 
 @pytest.mark.skipif(SEARCHES < 100, reason="long searches: make endure runs them")
 @pytest.mark.parametrize("name", LONG_WORLDS)
 def test_longer_runs_see_stalls(name: str) -> None:
-    check_answers(LONG_WORLDS[name])
+    world = LONG_WORLDS[name]
+    check_answers(world, [searched(world, seed) for seed in SEEDS])
 
 
-@pytest.mark.parametrize("name", NEIGHBOURS)
+@pytest.mark.parametrize("name", cases(("mild", "long"), NEIGHBOURS))
 def test_beside_a_neighbour_the_interval_still_holds_the_truth_or_is_open(name: str) -> None:
     world = WORLDS["autocorrelated"]
-    seeds = range(FIRST_SEED, FIRST_SEED + SEARCHES)
-    answers = [searched(world, seed, NEIGHBOURS[name].machine(seed)) for seed in seeds]
+    answers = [searched(world, seed, NEIGHBOURS[name].machine(seed)) for seed in SEEDS]
     assert np.mean([answer.low is None or answer.low <= world.truth_tps for answer in answers]) >= 0.95
     assert np.mean([answer.high is None or answer.high >= world.truth_tps for answer in answers]) >= 0.5
 
 
-@pytest.mark.parametrize("name", NEIGHBOURS)
+@pytest.mark.parametrize("name", cases(("mild", "busy"), NEIGHBOURS))
 def test_a_search_that_sees_its_neighbour_is_near_the_truth_or_says_that_it_was_disturbed(name: str) -> None:
-    world, seeds = WORLDS["autocorrelated"], range(FIRST_SEED, FIRST_SEED + SEARCHES)
-    answers = [searched(world, seed, NEIGHBOURS[name].machine(seed), sees=True) for seed in seeds]
+    world = WORLDS["autocorrelated"]
+    answers = [searched(world, seed, NEIGHBOURS[name].machine(seed), sees=True) for seed in SEEDS]
     near = [abs((answer.capacity_tps or 0.0) / world.truth_tps - 1) <= 0.05 for answer in answers]
     says = [says_disturbed(answer) for answer in answers]
     assert np.mean([one or other for one, other in zip(near, says, strict=True)]) >= 0.9
@@ -229,7 +267,7 @@ def never_quiet(seed: int, *, calm_s: int = 0) -> Times:
 def test_on_a_machine_that_is_never_quiet_a_search_ends_soon_and_says_so(calm_s: int) -> None:
     """It took 417 s to do so, and named 22 % of what the server can do."""
     world = WORLDS["autocorrelated"]
-    for seed in range(FIRST_SEED, FIRST_SEED + SEARCHES):
+    for seed in FEW_SEEDS:
         found, took_s = search_on(world, seed, never_quiet(seed, calm_s=calm_s))
         assert found.is_given_up
         assert found.high is None
@@ -240,18 +278,19 @@ def test_on_a_machine_that_is_never_quiet_a_search_ends_soon_and_says_so(calm_s:
 def test_a_machine_that_becomes_quiet_shows_that_it_was_not() -> None:
     """It was equally slow in each second of three minutes, which nothing tells until it is quiet."""
     world, machine = WORLDS["autocorrelated"], np.repeat([0.5, 1.0], [180, 3420])
-    answers = [searched(world, seed, machine, sees=True) for seed in range(FIRST_SEED, FIRST_SEED + SEARCHES)]
+    answers = [searched(world, seed, machine, sees=True) for seed in FEW_SEEDS]
     assert np.mean([abs((answer.capacity_tps or 0.0) / world.truth_tps - 1) <= 0.05 for answer in answers]) >= 0.9
 
 
 def test_a_quiet_machine_is_called_so_and_the_answer_is_that_of_a_search_that_sees_nothing() -> None:
     for name in ("autocorrelated", "runs-differ-3", "stalls-100"):
-        for seed in range(FIRST_SEED, FIRST_SEED + max(SEARCHES // 4, 5)):
+        for seed, unseen in zip(SEEDS[: SEARCHES // 4], answers_of(name), strict=False):
             found = searched(WORLDS[name], seed, sees=True)
             assert not says_disturbed(found)
-            assert found.capacity_tps == searched(WORLDS[name], seed).capacity_tps
+            assert found.capacity_tps == unseen.capacity_tps
 
 
+@pytest.mark.endure
 def test_the_mean_of_five_searches_is_near_where_runs_differ() -> None:
     """What one search cannot know, how runs differ, repetitions of it do.
 
@@ -268,13 +307,13 @@ def test_the_mean_of_five_searches_is_near_where_runs_differ() -> None:
 @pytest.mark.parametrize("name", [name for name in WORLDS if "differ" not in name])
 def test_at_the_capacity_a_run_hardly_ever_clearly_fails(name: str) -> None:
     world = WORLDS[name]
-    failed = [verdict(world, 1.0, seconds, seed) for seconds in (10, 30) for seed in range(100)]
+    failed = [verdict(world, 1.0, seconds, seed) for seconds in (10, 30) for seed in range(RUNS)]
     assert np.mean([one is RunVerdict.DOES_NOT_HOLD for one in failed]) <= 0.03
 
 
 @pytest.mark.parametrize(("name", "least"), [("steady", 0.95), ("independent", 0.9), ("autocorrelated", 0.4)])
 def test_a_little_above_the_capacity_a_run_clearly_fails(name: str, least: float) -> None:
-    failed = [verdict(WORLDS[name], 1.06, 30, seed) for seed in range(100)]
+    failed = [verdict(WORLDS[name], 1.06, 30, seed) for seed in range(RUNS)]
     assert np.mean([one is RunVerdict.DOES_NOT_HOLD for one in failed]) >= least
     assert np.mean([one is RunVerdict.HOLDS for one in failed]) <= 0.05
 
@@ -294,16 +333,17 @@ def verdict(world: World, over_capacity: float, seconds: int, seed: int) -> RunV
     return judge_run(window, CapacityObjective(response_ms_p99=world.limit_ms))
 
 
-def check_answers(world: World) -> None:
-    answers = [searched(world, FIRST_SEED + number) for number in range(SEARCHES)]
+def check_answers(world: World, answers: Sequence[Capacity]) -> None:
+    def least(share: float) -> float:
+        """By chance a few searches less than in 100: three standard errors, none where it is 100 that are run."""
+        return share if SEARCHES >= 100 else share - slack(share, SEARCHES)
+
     ratios = np.array([answer.capacity_tps or 0.0 for answer in answers]) / world.truth_tps
-    # A few searches by chance more than in 100: three standard errors, none where it is 100 that are run.
-    slack = 0.0 if SEARCHES >= 100 else 3 * np.sqrt(world.least_near * (1 - world.least_near) / SEARCHES)
-    assert np.mean(np.abs(ratios - 1) <= 0.03) >= world.least_near - slack
-    assert np.mean(np.abs(ratios - 1) <= 0.05) >= world.least_in_5 - slack
+    assert np.mean(np.abs(ratios - 1) <= 0.03) >= least(world.least_near)
+    assert np.mean(np.abs(ratios - 1) <= 0.05) >= least(world.least_in_5)
     assert abs(np.median(ratios) - 1) < 0.02
     lows, highs = (np.array([getattr(answer, side) or np.nan for answer in answers]) for side in ("low", "high"))
-    assert np.mean(~np.isnan(lows)) >= world.least_known
-    assert np.mean(~np.isnan(highs)) >= world.least_known
-    assert np.mean(lows[~np.isnan(lows)] <= world.truth_tps) >= 0.95
-    assert np.mean(highs[~np.isnan(highs)] >= world.truth_tps) >= 0.95
+    assert np.mean(~np.isnan(lows)) >= least(world.least_known)
+    assert np.mean(~np.isnan(highs)) >= least(world.least_known)
+    assert np.mean(lows[~np.isnan(lows)] <= world.truth_tps) >= least(0.95)
+    assert np.mean(highs[~np.isnan(highs)] >= world.truth_tps) >= least(0.95)

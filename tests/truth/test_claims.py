@@ -10,6 +10,7 @@ import pytest
 from plimsoll.analyse.analysis import analyse
 from plimsoll.analyse.study.curve_model import ClaimVerdict
 from plimsoll.spec.claims import ClaimSpec
+from support.endure import draws
 from support.made import measured
 
 FLAT = {1: 996.0, 2: 1000.0, 4: 998.0, 8: 997.0, 16: 990.0}
@@ -61,12 +62,12 @@ def verdicts(
 
 @pytest.mark.parametrize("curve", [FLAT, STEEP])
 def test_one_repetition_confirms_and_contradicts_nothing(curve: dict[int, float]) -> None:
-    for counter in verdicts(curve, TRUE + FALSE, repetitions=1, studies=10):
+    for counter in verdicts(curve, TRUE + FALSE, repetitions=1, studies=draws(5, 10)):
         assert set(counter) == {ClaimVerdict.NOT_RESOLVED}
 
 
 def test_repetitions_give_few_wrong_verdicts() -> None:
-    studies = 40
+    studies = draws(20, 40)
     wrong = [ClaimVerdict.DOES_NOT_SHOW] * len(TRUE) + [ClaimVerdict.SHOWS] * len(FALSE)
     found = verdicts(FLAT, TRUE + FALSE, repetitions=3, studies=studies)
     for claim, verdict, counter in zip(TRUE + FALSE, wrong, found, strict=True):

@@ -2,7 +2,8 @@
 
 Studies of 3 to 20 repetitions stop as `repetitions = "auto"` does. Worlds: a standard deviation of 2, 5 and 10 % for a
 trial; beside normal noise heavy tails (Student's t with 3 degrees of freedom) and outliers (one trial of twenty varies
-five times as much). Repetitions share three times the noise. Seeded.
+five times as much). Repetitions share three times the noise. Seeded. Of 100 studies at most 5 may be wrong:
+where 12 are in truth, that is seen in 98 of 100.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from plimsoll.analyse.trial.trial_summary import TrialSummary
 from plimsoll.record.environment import Environment
 from plimsoll.record.level import Level
 from plimsoll.record.model import Outcome, Verdict
-from support.endure import in_endure
+from support.endure import draws, in_endure
 from support.made import trial_record
 
 STUDIES, MOST, EQUAL_WITHIN = 400, 20, 0.05
+MADE = draws(100, STUDIES)
 AT_MOST = 0.05
 SLOWER = GateRule(Metric.THROUGHPUT, 0.05)
 ENVIRONMENT, OUTCOME = Environment(), Outcome(verdict=Verdict.COMPLETE)
@@ -74,21 +76,27 @@ def compare(logs: dict[str, np.ndarray], levels: tuple[int, ...], design: Design
 
 
 def answers(
-    world: str, sd: float, *, effect: float = 0.0, levels: tuple[int, ...] = (4,), at_any_look: bool = True
+    world: str,
+    sd: float,
+    *,
+    effect: float = 0.0,
+    levels: tuple[int, ...] = (4,),
+    at_any_look: bool = True,
+    count: int = STUDIES,
 ) -> list[CompareAnswer]:
     """Of studies of two systems, when they have stopped."""
     random = np.random.default_rng(round(1000 * sd) + len(world) + len(levels) + round(1000 * abs(effect)))
     found = []
-    for _ in range(STUDIES):
+    for _ in range(count):
         shape = (MOST, len(levels))
         minutes = random.normal(0, 3 * sd, (MOST, 1))
         logs = {
             "a": minutes + noise(world, random, shape, sd),
             "b": minutes + noise(world, random, shape, sd) + effect,
         }
-        count = stop(logs, levels)
+        stopped = stop(logs, levels)
         design = Design(is_paired=True, at_any_look=at_any_look, questions_count=len(levels))
-        found.append(compare({name: values[:count] for name, values in logs.items()}, levels, design))
+        found.append(compare({name: values[:stopped] for name, values in logs.items()}, levels, design))
     return found
 
 
@@ -106,8 +114,8 @@ def test_equal_systems_have_a_winner_at_the_stop_in_at_most_5_of_100_studies(
     world: str, levels: tuple[int, ...]
 ) -> None:
     for sd in (0.02, 0.05, 0.10):
-        found = answers(world, sd, levels=levels)
-        wrong = sum(map(names_a_winner, found)) / STUDIES
+        found = answers(world, sd, levels=levels, count=MADE)
+        wrong = sum(map(names_a_winner, found)) / MADE
         assert wrong <= AT_MOST, (sd, wrong)
         assert share(found, GateOutcome.FAILED) <= AT_MOST
 
@@ -119,15 +127,15 @@ def test_a_t_test_at_the_stop_names_more() -> None:
 
 @pytest.mark.parametrize("sd", [0.02, 0.05])
 def test_a_version_at_the_limit_fails_or_passes_in_at_most_5_of_100_studies(sd: float) -> None:
-    found = answers("normal", sd, effect=float(np.log(0.95)))
+    found = answers("normal", sd, effect=float(np.log(0.95)), count=MADE)
     assert share(found, GateOutcome.FAILED) <= AT_MOST
     assert share(found, GateOutcome.PASSED) <= AT_MOST
 
 
 def test_a_tenth_is_found_and_equal_systems_pass() -> None:
-    found = answers("normal", 0.02, effect=float(np.log(0.9)))
-    assert sum(one.verdict is RatioVerdict.SLOWER for one in found) / STUDIES > 0.95
-    assert share(answers("normal", 0.02), GateOutcome.PASSED) > 0.5
+    found = answers("normal", 0.02, effect=float(np.log(0.9)), count=MADE)
+    assert sum(one.verdict is RatioVerdict.SLOWER for one in found) / MADE > 0.95
+    assert share(answers("normal", 0.02, count=MADE), GateOutcome.PASSED) > 0.5
 
 
 def shares_of_two_studies(sd: float) -> dict[bool, float]:
@@ -144,7 +152,7 @@ def shares_of_two_studies(sd: float) -> dict[bool, float]:
     return {at_any_look: count / STUDIES for at_any_look, count in wrong.items()}
 
 
-@pytest.mark.parametrize("sd", [0.02, 0.05])
+@pytest.mark.parametrize("sd", [0.02, in_endure(0.05)])
 def test_equal_systems_of_two_studies_that_stopped_by_themselves_have_a_winner_in_at_most_5_of_100(sd: float) -> None:
     shares = shares_of_two_studies(sd)
     assert shares[True] <= AT_MOST

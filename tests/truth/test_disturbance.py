@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import Disturbance
 from plimsoll.analyse.trial.samples import machine_of_round
 from support.disturbed_worlds import WORLDS, Measured, World, measure, measure_duet
+from support.endure import in_endure
 
 STUDIES = 80
 _NAMED = (RatioVerdict.FASTER, RatioVerdict.SLOWER)
@@ -51,9 +53,9 @@ def sides(found: Measured) -> list[Disturbance | None]:
     return [together(met[:repetitions]), together(met[repetitions:])]
 
 
+@cache
 def studies(world: World, *, ratio: float = 1.0, connections: int = 4, seed: int = 1) -> Counts:
     """Verdicts about faster and slower: named by the t test alone, and kept where conditions were alike."""
-    print(f"seed {seed}")
     random, counts = np.random.default_rng(seed), Counts()
     truth = measure(World(), np.random.default_rng(0), ratio=ratio, connections=connections).tps.mean(axis=1)
     for _ in range(STUDIES):
@@ -84,14 +86,14 @@ def test_spells_name_a_false_winner_no_more_often_than_chance(name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["calm", "lowest priority", "beside both"])
-@pytest.mark.parametrize("connections", [1, 4, 32])
+@pytest.mark.parametrize("connections", [1, in_endure(4), 32])
 def test_like_conditions_keep_every_right_answer(name: str, connections: int) -> None:
     found = studies(WORLDS[name], ratio=1.3, connections=connections)
     assert found.named == STUDIES
     assert found.kept >= STUDIES * 0.97
 
 
-@pytest.mark.parametrize("connections", [1, 4, 32])
+@pytest.mark.parametrize("connections", [1, in_endure(4), 32])
 def test_a_calm_machine_is_not_called_disturbed(connections: int) -> None:
     found = studies(WORLDS["calm"], connections=connections)
     assert found.withheld == 0
@@ -112,9 +114,9 @@ def test_what_disturbs_a_whole_study_alike_is_not_seen() -> None:
     assert found.marked == 0
 
 
+@cache
 def duets(world: World, *, ratio: float = 1.0, connections: int = 4, rounds: int = 5) -> Counts:
     """Absolute figures of systems that took turns; both of a duet are marked, or none."""
-    print("seed 1")
     random, counts = np.random.default_rng(1), Counts()
     truth = measure_duet(World(), np.random.default_rng(0), ratio=ratio, connections=connections).tps.mean(axis=1)
     for _ in range(STUDIES):
@@ -126,7 +128,7 @@ def duets(world: World, *, ratio: float = 1.0, connections: int = 4, rounds: int
     return counts
 
 
-@pytest.mark.parametrize(("rounds", "connections"), [(3, 4), (5, 1), (5, 32), (10, 4)])
+@pytest.mark.parametrize(("rounds", "connections"), [(3, 4), in_endure(5, 1), (5, 32), in_endure(10, 4)])
 def test_a_duet_on_a_calm_machine_is_not_called_disturbed(rounds: int, connections: int) -> None:
     assert duets(WORLDS["calm"], ratio=1.3, connections=connections, rounds=rounds).marked == 0
     assert duets(WORLDS["lowest priority"], ratio=1.3, connections=connections, rounds=rounds).marked == 0

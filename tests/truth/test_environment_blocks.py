@@ -1,13 +1,11 @@
 """Environments that are measured in turn, on made-up data: blocks differ by three times the residual.
 
 Systems that are equal have a winner in at most one of twenty studies, whether a hook switches environments in ABBA
-order or somebody switches them by hand. Everything is seeded; PLIMSOLL_TEST_STUDIES=4000 takes more studies.
+order or somebody switches them by hand. Everything is seeded.
 """
 
 from __future__ import annotations
 
-import math
-import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,9 +19,10 @@ from plimsoll.analyse.study.throughput import MeanThroughput, Repeated, mean_thr
 from plimsoll.plan.order import blocks_in_order
 from plimsoll.record.model import State, StateMark, SystemRecord
 from plimsoll.spec.study import parse_study
+from support.endure import draws, in_endure, slack
 from support.recordings import a_trial
 
-STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "0"))
+STUDIES = draws(120, 1000)
 WINNERS = (RatioVerdict.FASTER, RatioVerdict.SLOWER)
 NOISE, BLOCK = 0.03, 3.0
 LEVELS = 3
@@ -127,15 +126,17 @@ SWITCHED = (
 """How environments are switched, repetitions, and the blocks of each that this makes."""
 
 
-@pytest.mark.parametrize(("switch", "repetitions", "counts"), SWITCHED)
+@pytest.mark.parametrize(
+    ("switch", "repetitions", "counts"),
+    [in_endure(*case) if case[:2] in ((BY_HOOK, 4), ('"hand"', 6)) else case for case in SWITCHED],
+)
 def test_equal_environments_have_a_winner_in_at_most_one_of_twenty_studies(
     switch: str, repetitions: int, counts: tuple[int, int]
 ) -> None:
     placed = blocks(order(switch, repetitions))
     assert sorted(len(set(own)) for own in placed.values()) == sorted(counts)
     assert len(placed["metal"]) == repetitions
-    count = STUDIES or 250
-    assert share_of_winners(count, placed) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / count)
+    assert share_of_winners(STUDIES, placed) <= 0.05 + slack(0.05, STUDIES)
 
 
 def test_the_same_data_compared_by_repetitions_would_name_winners() -> None:
@@ -151,14 +152,14 @@ def test_a_difference_beyond_that_of_blocks_is_found() -> None:
 
 def test_intervals_of_the_ratio_cover_the_truth() -> None:
     placed, random = blocks(order(BY_HOOK, 6)), np.random.default_rng(3)
-    count, covered = STUDIES or 200, 0
-    for _ in range(count):
+    covered = 0
+    for _ in range(STUDIES):
         means = study(random, placed, effect=0.1)
         found = log_ratio(means["virtual"][0], means["metal"][0])
         assert found is not None
         low, high = found.log_limits(0.95)
         covered += low <= 0.1 <= high
-    assert covered / count >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / count)
+    assert covered / STUDIES >= 0.95 - slack(0.95, STUDIES)
 
 
 @pytest.mark.parametrize("repetitions", [1, 2, 5])

@@ -14,6 +14,7 @@ import pytest
 
 from plimsoll.analyse.answers.size import size
 from plimsoll.analyse.answers.size_model import Horizon, years_until
+from support.endure import in_endure
 from support.searched import demand, searched
 
 STUDIES = 1500
@@ -28,7 +29,7 @@ def horizon_of(found_tps: Sequence[float]) -> Horizon:
     return horizon
 
 
-@pytest.mark.parametrize("searches_count", [2, 3, 5])
+@pytest.mark.parametrize("searches_count", [2, in_endure(3), 5])
 @pytest.mark.parametrize("noise", [0.02, 0.10])
 def test_the_true_day_is_after_the_stated_one_in_95_of_100(searches_count: int, noise: float) -> None:
     chance = np.random.default_rng(searches_count)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from plimsoll.learn.fits import OBSERVATIONS_MIN, fit
 from plimsoll.learn.profile_model import Distribution
 from support.distributions import chances_of, drawn, hot_and_cold, zipf
+from support.endure import draws
 
 Floats = NDArray[np.float64]
 
@@ -38,10 +39,9 @@ def test_uniform_is_rarely_called_hot() -> None:
         fit(drawn(np.full(size, 1 / size), count, seed), size).kind
         for size in (2, 10, 64, 65, 200, 1_000, 100_000)
         for count in (OBSERVATIONS_MIN, 300, 2_000)
-        for seed in range(30)
+        for seed in range(draws(10, 30))
     )
-    assert found.total() == 630
-    assert found["hot"] <= 6
+    assert found["hot"] <= 0.01 * found.total()
     assert set(found) <= {"uniform", "hot"}
 
 
@@ -50,7 +50,7 @@ def test_uniform_is_rarely_called_hot() -> None:
 def test_zipf(size: int, exponent: float) -> None:
     """Of 20,000 observations, what is learned meets as often and touches as many values within some percent."""
     truth = zipf(size, exponent)
-    for seed in range(4):
+    for seed in range(draws(2, 4)):
         found = fit(drawn(truth, 20_000, seed), size)
         assert found.kind == "hot"
         assert 0.85 < meetings_ratio(found, truth) < 1.2

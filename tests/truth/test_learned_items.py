@@ -19,6 +19,7 @@ from plimsoll.learn.learned_load import learned, summary_of
 from plimsoll.learn.relations import Observed, Place, relations_of
 from plimsoll.learn.transactions import Loop, Structure
 from plimsoll.spec.workload_file import parse_workload
+from support.endure import draws, in_endure
 from support.logged import Logged, write_statements
 
 SCHEMA = """
@@ -59,7 +60,7 @@ def new_order(chance: random.Random, order: int, *, is_sorted: bool) -> list[Log
 
 
 @pytest.mark.parametrize("is_sorted", [True, False])
-@pytest.mark.parametrize("other", [0.0, 0.02])
+@pytest.mark.parametrize("other", [in_endure(0.0), 0.02])
 def test_a_loop_over_the_items_of_a_list(tmp_path: Path, other: float, is_sorted: bool) -> None:
     """Also where one of fifty transactions goes through its items in another order."""
     chance = random.Random(4)
@@ -134,7 +135,7 @@ def world(chance: random.Random, draw: Callable[[], int]) -> World:
 def test_unrelated_values_of_which_there_are_few(most: float, count: int) -> None:
     """Each value is 1 with that probability and else 2. Measured: none related in 2,400 such worlds."""
     found = 0
-    for seed in range(20):
+    for seed in range(draws(8, 20)):
         chance = random.Random(f"{seed} {most} {count}")
         draw = lambda chance=chance: 1 if chance.random() < most else 2  # noqa: E731
         found += bool(found_in([world(chance, draw) for _ in range(count)]).relations)
@@ -146,7 +147,7 @@ def test_unrelated_values_of_which_there_are_few(most: float, count: int) -> Non
 def test_unrelated_values_some_of_which_are_hot(exponent: float, size: int) -> None:
     """Measured: none related in 1,200 such worlds."""
     weights, found = [rank**-exponent for rank in range(1, size + 1)], 0
-    for seed in range(20):
+    for seed in range(draws(8, 20)):
         chance = random.Random(f"{seed} {size} {exponent}")
         draw = lambda chance=chance: chance.choices(range(size), weights)[0]  # noqa: E731
         found += bool(found_in([world(chance, draw) for _ in range(50)]).relations)

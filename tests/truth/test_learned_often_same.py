@@ -11,6 +11,7 @@ import pytest
 
 from plimsoll.learn.relations import Observed, OftenSame, Place, Relation, Value, often_same, often_same_list
 from plimsoll.learn.transactions import Structure
+from support.endure import draws
 
 FLAT = Structure((1, 2, 3, 4), ())
 A, B, C = Place(0, 0), Place(1, 0), Place(2, 0)
@@ -36,8 +37,8 @@ def zipf(chance: random.Random, count: int) -> int:
 @pytest.mark.parametrize("ratio", [0.25, 0.5, 0.85, 0.95])
 @pytest.mark.parametrize("values", [2, 5, 1_000])
 def test_the_share_is_that_without_what_is_equal_by_chance(ratio: float, values: int) -> None:
-    """Within four standard errors in each of 20 worlds. With two values, a quarter is at the edge of what is found."""
-    for seed in range(20):
+    """Within four standard errors in each of some worlds. Of two values, a quarter is hardly found."""
+    for seed in range(draws(6, 20)):
 
         def made(chance: random.Random) -> dict[Place, Observed]:
             home = chance.randrange(values)
@@ -56,7 +57,8 @@ def test_a_quarter_is_found_nearly_always() -> None:
         home = chance.randrange(50)
         return once(home, home if chance.random() < 0.25 else chance.randrange(50))
 
-    assert sum(B in found_in(made, seed=seed) for seed in range(50)) >= 45
+    worlds = draws(20, 50)
+    assert sum(B in found_in(made, seed=seed) for seed in range(worlds)) >= 0.9 * worlds
 
 
 UNRELATED: dict[str, Made] = {
@@ -69,8 +71,8 @@ UNRELATED: dict[str, Made] = {
 
 @pytest.mark.parametrize("world", UNRELATED)
 def test_values_that_are_equal_by_chance_are_not_related(world: str) -> None:
-    """Six pairs in each of 50 worlds of each kind: none is related."""
-    assert not any(found_in(UNRELATED[world], seed=seed) for seed in range(50))
+    """Six pairs in each of 16 worlds of each kind: where 3 of 100 are related, that is seen in 94 of 100 runs."""
+    assert not any(found_in(UNRELATED[world], seed=seed) for seed in range(draws(16, 50)))
 
 
 def test_each_value_stays_as_frequent_as_it_was() -> None:

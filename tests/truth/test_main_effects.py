@@ -19,6 +19,7 @@ from plimsoll.analyse.study.curve_model import EffectMeasure, FactorEffect, Inte
 from plimsoll.analyse.study.effects import EffectTable, Measured, effects_of
 from plimsoll.record.level import Level
 from plimsoll.stats.contrasts import Matrix, matrix_of
+from support.endure import slack
 from support.made_up_studies import NOISE, WORLDS, World
 
 STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "0"))
@@ -27,11 +28,6 @@ NAMED = ("faster", "slower")
 SHAPES = {"2 x 2": (2, 2), "3 x 2 x 2": (3, 2, 2)}
 
 Found = tuple[tuple[FactorEffect, ...], tuple[Interaction, ...]]
-
-
-def slack(share: float, count: int) -> float:
-    """Three standard errors of a simulated share."""
-    return 3 * math.sqrt(share * (1 - share) / count)
 
 
 def matrix(shape: tuple[int, ...], leave_out: int = 0) -> Matrix:

@@ -1,11 +1,13 @@
 """Measure the measurer: what is concluded of curves whose law is known, by how often it is right.
 
 Worlds: repetitions that differ as wholes (0, 1 and 3 times the residual), and neighbouring trials that share a minute
-(as much), in random order; 3 repetitions. Coverage is counted over 400 studies: its standard error at 95 % is 1.1 %.
-Verdicts are counted over 40.
+(as much), in random order; 3 repetitions. Coverage is counted over 150 studies: its standard error at 95 % is 1.8 %
+(over 400 in `make endure`: 1.1 %). Verdicts are counted over 40.
 """
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,10 +15,11 @@ import pytest
 from plimsoll.analyse.explain.scalability import CurveFits, judge, steps_beyond_noise
 from plimsoll.analyse.explain.scaling_model import ScalingVerdict
 from plimsoll.stats.scaling_laws import Law, fit, levels_of, log_law, misfit_probability, peak_connections
-from support.endure import in_endure
+from support.endure import draws, in_endure, slack
 
 CONNECTIONS = np.array([1.0, 2, 4, 8, 16, 32, 64])
 STUDIES, COVERED_STUDIES, REPETITIONS = 40, 400, 3
+COVERED = draws(150, COVERED_STUDIES)
 WORLDS = [(0.0, 0.0), in_endure((1.0, 1.0)), (3.0, 3.0)]
 
 
@@ -31,9 +34,8 @@ def study(random: np.random.Generator, log_tps: np.ndarray, noise: float, *, blo
     return table
 
 
-def judged(
-    shape: tuple[float, float], world: tuple[float, float], noise: float, studies: int = STUDIES
-) -> list[CurveFits]:
+@cache
+def judged(shape: tuple[float, float], world: tuple[float, float], noise: float, studies: int) -> list[CurveFits]:
     random = np.random.default_rng(5)
     truth = 7 + log_law(CONNECTIONS, np.array([shape]))[0]
     tables = (study(random, truth, noise, block=world[0], minute=world[1]) for _ in range(studies))
@@ -44,13 +46,15 @@ CLEAR, NEAR_THE_LAST_LEVEL = (0.05, 0.002), (0.02, 0.0003)
 """Laws with a peak: contention and coherency of the USL."""
 
 
-def peaks(shape: tuple[float, float], world: tuple[float, float]) -> tuple[float, float]:
+def peaks(
+    shape: tuple[float, float], world: tuple[float, float], studies: int = COVERED_STUDIES
+) -> tuple[float, float]:
     """Shares of studies of a law: those whose interval has the peak, and those that name one."""
     true_peak = float(peak_connections(np.array([shape]))[0])
-    found = judged(shape, world, 0.02, COVERED_STUDIES)
+    found = judged(shape, world, 0.02, studies)
     covered = sum(one.peak[1] <= true_peak <= one.peak[2] for one in found)
     named = sum(one.verdict is ScalingVerdict.PEAK_INSIDE for one in found)
-    return covered / COVERED_STUDIES, named / COVERED_STUDIES
+    return covered / studies, named / studies
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -61,29 +65,33 @@ def test_a_peak_lies_within_its_interval(
     shape: tuple[float, float], named_ratio: float, world: tuple[float, float]
 ) -> None:
     """In all studies, and not only in those that name it."""
-    covered, named = peaks(shape, world)
+    covered, named = peaks(shape, world, COVERED)
     assert named >= named_ratio
-    assert 0.92 <= covered <= 0.99
+    assert 0.95 - slack(0.95, COVERED) <= covered <= 0.99
 
 
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize(
-    "shape", [(0.0, 0.0), (0.05, 0.0), (0.3, 0.0), (0.05, 0.002)], ids=["linear", "amdahl", "contended", "usl"]
+    "shape",
+    [(0.0, 0.0), in_endure((0.05, 0.0)), (0.3, 0.0), CLEAR],
+    ids=["linear", "amdahl", "contended", "usl"],
 )
 def test_the_band_covers_the_law_at_each_level(shape: tuple[float, float], world: tuple[float, float]) -> None:
     truth = np.exp(7 + log_law(CONNECTIONS, np.array([shape]))[0])
     covered = np.zeros(CONNECTIONS.size)
-    for one in judged(shape, world, 0.02, COVERED_STUDIES):
+    for one in judged(shape, world, 0.02, COVERED):
         low, high = one.band(CONNECTIONS)
         covered += (low <= truth) & (truth <= high)
-    assert (covered / COVERED_STUDIES).min() >= 0.91
-    assert 0.93 <= covered.mean() / COVERED_STUDIES <= 0.99
+    assert (covered / COVERED).min() >= 0.94 - slack(0.94, COVERED), "seven levels: the least one is lower by chance"
+    assert 0.95 - slack(0.95, COVERED) <= covered.mean() / COVERED <= 0.99
 
 
 @pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("shape", [(0.0, 0.0), (0.05, 0.0), (0.05, 0.00004)], ids=["linear", "amdahl", "far"])
+@pytest.mark.parametrize(
+    "shape", [(0.0, 0.0), in_endure((0.05, 0.0)), (0.05, 0.00004)], ids=["linear", "amdahl", "far"]
+)
 def test_no_peak_is_named_where_none_was_measured(shape: tuple[float, float], world: tuple[float, float]) -> None:
-    verdicts = [one.verdict for one in judged(shape, world, 0.02)]
+    verdicts = [one.verdict for one in judged(shape, world, 0.02, STUDIES)]
     assert verdicts.count(ScalingVerdict.PEAK_INSIDE) <= 0.05 * STUDIES + 1
     if shape == (0.0, 0.0):
         assert verdicts.count(ScalingVerdict.PEAK_OUTSIDE) >= 0.95 * STUDIES

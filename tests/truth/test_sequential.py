@@ -31,7 +31,7 @@ from plimsoll.analyse.study.sequential import (
     values_of_cells,
 )
 from plimsoll.record.level import REPETITIONS_MIN, Level
-from support.endure import in_endure
+from support.endure import draws, in_endure, slack
 
 STUDIES = 4_000
 LOOKS = 20
@@ -158,21 +158,27 @@ def test_a_t_test_after_each_repetition_would_not_do() -> None:
     assert np.mean(np.any(t > limits, axis=1)) > 0.2
 
 
-@pytest.mark.parametrize(("systems", "levels", "count"), [in_endure(2, 3, 400), (4, 3, 150), in_endure(8, 2, 150)])
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize(
+    ("systems", "levels", "count"), [in_endure(2, 3, 400), (4, 3, draws(30, 150)), in_endure(8, 2, 150)]
+)
 def test_of_all_systems_and_levels_together_no_look_names_a_winner_in_95_of_100_studies_of_equal_systems(
-    world: str, systems: int, levels: int, count: int
+    systems: int, levels: int, count: int
 ) -> None:
-    wrong = share_with_winner(world, systems, levels, count)
-    assert wrong <= 0.05, wrong
+    """Of 120 studies, of all worlds, at most 6 may: where one of ten does in truth, that is seen in 96 of 100."""
+    wrong = {world: share_with_winner(world, systems, levels, count) for world in WORLDS}
+    assert np.mean(list(wrong.values())) <= 0.05, wrong
+    assert max(wrong.values()) <= 0.05 + slack(0.05, count), wrong
 
 
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("sigma", [0.005, 0.01, 0.02])
 def test_at_its_stop_a_study_calls_systems_at_the_margin_equal_in_at_most_5_of_100(world: str, sigma: float) -> None:
-    """One is above the other by exactly the margin, or below it, at two levels: "equal" is wrong at each."""
+    """One is above the other by exactly the margin, or below it, at two levels: "equal" is wrong at each.
+
+    Of 100 studies at most 5 may be wrong: where 12 are in truth, that is seen in 98 of 100.
+    """
     for effect in (math.log1p(EQUAL_WITHIN), -math.log1p(EQUAL_WITHIN)):
-        wrong = share_called_equal(world, sigma, effect)
+        wrong = share_called_equal(world, sigma, effect, draws(100, 400))
         assert wrong <= 0.05, wrong
 
 
@@ -196,7 +202,7 @@ def test_planted_effects_are_found_and_equal_systems_are_called_equal() -> None:
         assert np.mean([stopped for stopped, _ in ended if stopped is not None]) <= soon
 
 
-def promised(effect: float, sigma: float, tests_count: int, looks: int, studies: int = 300) -> tuple[int, int]:
+def promised(effect: float, sigma: float, tests_count: int, looks: int, studies: int) -> tuple[int, int]:
     """Of studies of one ratio that are open after so many looks: how many name a number, and are decided by then."""
     random, made, kept = np.random.default_rng([looks, tests_count]), 0, 0
     first, *others = (Question("w", Level(connections=index + 1), "b", "a") for index in range(tests_count))
@@ -212,17 +218,17 @@ def promised(effect: float, sigma: float, tests_count: int, looks: int, studies:
     return made, kept
 
 
-def share_kept(looks: int) -> float:
+def share_kept(looks: int, studies: int = 300) -> float:
     """Of studies that are open after so many looks: those that are decided within the number that they name."""
     worlds = [(0.07, 0.05), (0.03, 0.05), (0.0, 0.03), (0.10, 0.05), (0.02, 0.01), (0.0, 0.02)]
-    counts = np.array([promised(*world, tests_count, looks) for world in worlds for tests_count in (1, 6)])
+    counts = np.array([promised(*world, tests_count, looks, studies) for world in worlds for tests_count in (1, 6)])
     return float(counts[:, 1].sum() / counts[:, 0].sum())
 
 
-@pytest.mark.parametrize(("looks", "least"), [(2, 0.67), (3, 0.78), (4, 0.8), (6, 0.8)])
+@pytest.mark.parametrize(("looks", "least"), [(2, 0.67), in_endure(3, 0.78), in_endure(4, 0.8), (6, 0.8)])
 def test_a_study_is_decided_within_the_number_named_in_about_80_of_100(looks: int, least: float) -> None:
     """Two values know little of their spread. Later, what is still open at a look has been unlucky so far."""
-    kept = share_kept(looks)
+    kept = share_kept(looks, draws(100, 300))
     assert least <= kept <= 0.95, kept
 
 
@@ -231,7 +237,7 @@ def test_one_system_is_known_closely_within_the_number_named_in_about_80_of_100(
     asked, random = Question("w", Level(connections=1), "a", None), np.random.default_rng(looks)
     made = kept = 0
     for sigma in (0.02, 0.03, 0.05):
-        for _ in range(300):
+        for _ in range(draws(100, 300)):
             logs = random.normal(7, sigma, 130)
             (known,) = interim({asked: dict(enumerate(logs[:looks]))}, equal_within=EQUAL_WITHIN)
             if known.is_decided or known.more is None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from plimsoll.analyse.study.ratios import log_ratio
 from plimsoll.analyse.study.throughput import MeanThroughput, Repeated, mean_throughputs
@@ -24,11 +25,8 @@ TRUE_TPS = 1_000.0
 def autocorrelated(random: np.random.Generator, correlation: float, size: int) -> np.ndarray:
     """A first-order autoregressive series with mean 0 and standard deviation 1."""
     noise = random.standard_normal(size) * np.sqrt(1 - correlation**2)
-    series = np.empty(size)
-    series[0] = random.standard_normal()
-    for index in range(1, size):
-        series[index] = correlation * series[index - 1] + noise[index]
-    return series
+    noise[0] = random.standard_normal()
+    return np.asarray(lfilter([1], [1, -correlation], noise))
 
 
 def naive_variance(series: np.ndarray) -> MeanVariance:

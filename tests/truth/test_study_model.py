@@ -19,6 +19,7 @@ from plimsoll.analyse.study.comparison import ALPHA, MOST_FURTHER_REPETITIONS, L
 from plimsoll.analyse.study.curves import compare_peaks, near_peak, peak_throughput, smallest_enough
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.study.ratios import log_ratio
+from support.endure import slack
 from support.made_up_studies import NOISE, WORLDS, World, has_winner, judged, means_of, ratios_of
 
 STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "0"))
@@ -30,11 +31,6 @@ NASTY = [name for name in WORLDS if STUDIES or name.count("1") in (0, 3)]
 
 def studies(quick: int) -> range:
     return range(STUDIES or quick)
-
-
-def slack(share: float, count: int) -> float:
-    """Three standard errors of a simulated share."""
-    return 3 * math.sqrt(share * (1 - share) / count)
 
 
 def covered(log_ratios: Iterator[tuple[LogRatio | None, float]]) -> float:
@@ -64,7 +60,7 @@ def shares_covered(world: str, systems: int, repetitions: int, count: int) -> li
 @pytest.mark.parametrize("world", NASTY)
 @pytest.mark.parametrize(("systems", "repetitions"), SHAPES)
 def test_intervals_cover_the_truth_in_every_world(world: str, systems: int, repetitions: int) -> None:
-    count = STUDIES or 600
+    count = STUDIES or 200
     shares = shares_covered(world, systems, repetitions, count)
     assert 0.93 - slack(0.93, count) <= min(shares), shares
     assert max(shares) <= 0.97 + slack(0.97, count), shares
@@ -96,7 +92,7 @@ def share_with_winner(world: str, systems: int, levels: int, count: int) -> floa
     ],
 )
 def test_equal_systems_have_a_winner_in_at_most_one_of_twenty_studies(world: str, systems: int, levels: int) -> None:
-    count = STUDIES or 1000
+    count = STUDIES or 200
     assert share_with_winner(world, systems, levels, count) <= 0.05 + slack(0.05, count)
 
 
@@ -133,7 +129,7 @@ def test_levels_of_unlike_noise_have_no_winner_either() -> None:
     """A spread pooled over these levels named a winner at the last one in up to 15 % of studies."""
     random = np.random.default_rng(3)
     world = World(noise=0.01, levels_noise=(1.0, 2.0, 5.0, 10.0))
-    found = [has_winner(means_of(np.full((2, 4), 1000.0), world.logs(random, 2, 4, 3))) for _ in studies(1000)]
+    found = [has_winner(means_of(np.full((2, 4), 1000.0), world.logs(random, 2, 4, 3))) for _ in studies(400)]
     assert np.mean(found) <= 0.05 + slack(0.05, len(found))
 
 
@@ -163,7 +159,7 @@ def share_of_detectable_found(systems: int, levels: int, repetitions: int, count
 def test_an_effect_of_the_size_that_is_called_detectable_is_found_in_four_of_five_studies(
     systems: int, levels: int, repetitions: int
 ) -> None:
-    count = STUDIES or 2000
+    count = STUDIES or 400
     share = share_of_detectable_found(systems, levels, repetitions, count)
     assert 0.78 - slack(0.78, count) <= share <= 0.85 + slack(0.85, count)
 
@@ -172,7 +168,7 @@ def test_systems_that_differ_by_the_margin_are_called_equal_in_at_most_one_of_tw
     random = np.random.default_rng(7)
     for ratio, at_least, at_most in ((1.05, 0.0, 0.05), (1.0, 0.8, 1.0)):
         truth = np.array([[1000.0], [1000.0 * ratio]])
-        found = [judged(means_of(truth, World(noise=0.01).logs(random, 2, 1, 5)))[0, 1, 0, 0] for _ in studies(300)]
+        found = [judged(means_of(truth, World(noise=0.01).logs(random, 2, 1, 5)))[0, 1, 0, 0] for _ in studies(200)]
         share = float(np.mean([one.verdict is RatioVerdict.EQUAL for one in found]))
         assert at_least <= share <= at_most + slack(0.05, len(found))
 
@@ -181,12 +177,12 @@ def test_the_further_repetitions_that_are_asked_for_decide() -> None:
     """Two systems 4 % apart at 3 % noise: each study that stays open goes on for as many as it asks for."""
     random, truth = np.random.default_rng(9), np.array([[1000.0], [1040.0]])
     decided = []
-    for _ in studies(600):
+    for _ in studies(300):
         logs = World().logs(random, 2, 1, 4 + MOST_FURTHER_REPETITIONS)
         if needed := judged(means_of(truth, logs[:, :, :4]))[0, 1, 0, 0].repetitions_needed:
             later = judged(means_of(truth, logs[:, :, : 4 + needed]))[0, 1, 0, 0]
             decided.append(later.verdict is not RatioVerdict.UNRESOLVED)
-    assert len(decided) > len(studies(600)) / 2
+    assert len(decided) > len(studies(300)) / 2
     assert np.mean(decided) >= 0.8 - slack(0.8, len(decided))
 
 
@@ -196,7 +192,7 @@ def test_the_interval_at_the_peak_of_a_flat_curve_covers_though_its_figure_is_th
     random, world = np.random.default_rng(11), World(noise=noise)
     truth = np.array([[600.0, 1000.0, 1000.0, 1000.0, 1000.0]])
     peaks, highest = [], []
-    for _ in studies(400):
+    for _ in studies(200):
         (means,) = means_of(truth, world.logs(random, 1, 5, 3))
         peaks.append(peak_throughput([means[index] for index in near_peak(means)]))
         highest.append(max(one.value_tps for one in means))
@@ -215,7 +211,7 @@ def test_the_interval_of_two_peaks_covers_the_ratio_of_two_maxima(shape: str) ->
     }
     truth = np.array(curves[shape])
     inside = []
-    for _ in studies(300):
+    for _ in studies(200):
         base, system = (
             {(False, float(at)): one for at, one in enumerate(own)}
             for own in means_of(truth, world.logs(random, 2, 3, 3))

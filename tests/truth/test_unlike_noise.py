@@ -14,6 +14,7 @@ import pytest
 
 from plimsoll.analyse.study.comparison import ALPHA
 from plimsoll.analyse.study.ratios import ratio_of
+from support.endure import slack
 from support.made_up_studies import World, has_winner, means_of, ratios_of
 
 STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "0"))
@@ -26,11 +27,6 @@ TIMES = (2.0, 3.0, 5.0) if STUDIES else (2.0, 5.0)
 
 def studies(quick: int) -> range:
     return range(STUDIES or quick)
-
-
-def slack(share: float, count: int) -> float:
-    """Three standard errors of a simulated share."""
-    return 3 * math.sqrt(share * (1 - share) / count)
 
 
 def noisy(times: float, systems: int, **effects: float) -> World:
@@ -77,27 +73,27 @@ def share_found(systems: int, count: int) -> float:
 def test_equal_systems_have_a_winner_in_at_most_one_of_twenty_studies(
     systems: int, repetitions: int, times: float
 ) -> None:
-    count, promised = STUDIES or 1000, 0.053 if repetitions == 2 else 0.05
+    count, promised = STUDIES or 200, 0.053 if repetitions == 2 else 0.05
     assert share_with_winner(systems, repetitions, times, count) <= promised + slack(promised, count)
 
 
 def test_a_system_that_is_noisier_at_one_of_several_levels_is_no_winner() -> None:
     random, world = np.random.default_rng(2), noisy(4, 4, repetition=1, minute=1)
     truth = np.tile([1000.0, 700.0], (4, 1))
-    found = [has_winner(means_of(truth, world.logs(random, 4, 2, 3))) for _ in studies(1000)]
+    found = [has_winner(means_of(truth, world.logs(random, 4, 2, 3))) for _ in studies(300)]
     assert np.mean(found) <= 0.05 + slack(0.05, len(found))
 
 
 @pytest.mark.parametrize("times", TIMES)
 @pytest.mark.parametrize(("systems", "repetitions"), SHAPES)
 def test_the_intervals_of_the_noisy_system_cover_its_throughput(systems: int, repetitions: int, times: float) -> None:
-    count = STUDIES or 1000
+    count = STUDIES or 200
     assert share_covered(systems, repetitions, times, count) >= 0.91 - slack(0.91, count)
 
 
 def test_the_ratio_of_two_levels_of_the_noisy_system_covers() -> None:
     random, world, inside = np.random.default_rng(4), noisy(3, 4), []
-    for _ in studies(1000):
+    for _ in studies(300):
         (low, high), *_ = means_of(np.tile([500.0, 1000.0], (4, 1)), world.logs(random, 4, 2, 3))
         bounds = ratio_of(high, low)
         assert bounds is not None
@@ -109,4 +105,4 @@ def test_the_ratio_of_two_levels_of_the_noisy_system_covers() -> None:
 @pytest.mark.parametrize(("systems", "at_least"), [(3, 0.55), (4, 0.5), (8, 0.45)])
 def test_others_still_help_where_all_are_equally_noisy(systems: int, at_least: float) -> None:
     """Three repetitions: of effects that a pooled variance finds in about 76 %, paired t tests find 33, 18 and 4 %."""
-    assert share_found(systems, STUDIES or 1000) >= at_least
+    assert share_found(systems, STUDIES or 300) >= at_least

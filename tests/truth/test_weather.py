@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from plimsoll.analyse.study.conditions import TAKEN_MORE, marked, taken
+from support.endure import draws, in_endure
 
 FIGURES = 7
 ALPHA = 0.05
-STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", "300"))
+STUDIES = int(os.environ.get("PLIMSOLL_TEST_STUDIES", draws(150, 300)))
 NOISES = {
     "normal": lambda random, shape: random.standard_normal(shape),
     "t3": lambda random, shape: random.standard_t(3, shape),
@@ -59,7 +60,7 @@ def share_found(kind: str, trials: int, figures: int, spread: float, slower: flo
 
 @pytest.mark.parametrize("common", COMMON)
 @pytest.mark.parametrize("kind", NOISES)
-@pytest.mark.parametrize("trials", TRIALS)
+@pytest.mark.parametrize("trials", [6, in_endure(12), 24, in_endure(40), 100])
 def test_calm_studies_mark_a_trial_in_at_most_one_of_twenty(kind: str, trials: int, common: float) -> None:
     """With so much spread the rule of 5 % hides nothing; two standard errors of the simulation are added."""
     share = share_marked(kind, trials, common, STUDIES)

@@ -11,7 +11,7 @@ from plimsoll.analyse.explain.where_model import WherePart, WhereTime, WhereVerd
 from plimsoll.guide.where_time import where_sentence
 from plimsoll.record.environment import ClientFacts, Environment, HostFacts
 from plimsoll.record.frames import TELEMETRY
-from support.endure import in_endure
+from support.endure import draws, in_endure, slack
 from support.made import STARTED_UNIX_S, Made, measured
 
 LEVELS = (1, 4, 16)
@@ -108,6 +108,12 @@ def _used(tps: float, planted: dict[str, float]) -> float:
     return min(tps * planted["link_ms"] / 1000, 1.0)
 
 
+SEEDS = draws(3, 8)
+"""Studies of each kind of which all must be right."""
+MANY_SEEDS = draws(10, 20)
+"""Those of which nine of ten must be: where half are in truth, that is seen in 98 of 100."""
+
+
 def where(block: float, seed: int, **planted: float) -> WhereTime:
     (found,) = analyse("made", world(np.random.default_rng(seed), block=block, **planted)).where_time
     return found
@@ -115,7 +121,7 @@ def where(block: float, seed: int, **planted: float) -> WhereTime:
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_planted_bottlenecks_are_named(block: float) -> None:
-    for seed in range(8):
+    for seed in range(SEEDS):
         cpu = where(block, seed, cpu_ms=4.0, device_ms=0.2)
         device = where(block, seed, cpu_ms=1.0, device_ms=2.0)
         assert cpu.resource == "cpu", seed
@@ -130,18 +136,18 @@ def test_planted_bottlenecks_are_named(block: float) -> None:
 def test_saturation_lies_within_its_interval(block: float) -> None:
     """A transaction takes 4 ms of one of 4 CPUs: 1,000 a second."""
     hits = 0
-    for seed in range(20):
+    for seed in range(MANY_SEEDS):
         cpu = next(demand for demand in where(block, seed, cpu_ms=4.0).demands if demand.resource == "cpu")
         estimate = cpu.saturation_tps
         hits += 990 <= estimate.value <= 1010 or (
             estimate.bounds is not None and estimate.bounds.low <= 1000 <= estimate.bounds.high
         )
-    assert hits >= 18
+    assert hits >= 0.9 * MANY_SEEDS
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_waits_are_named_where_nothing_is_busy(block: float) -> None:
-    for seed in range(8):
+    for seed in range(SEEDS):
         locks = where(block, seed, cpu_ms=1.0, row_lock_ms=40.0)
         hidden = where(block, seed, cpu_ms=1.0, hidden_ms=40.0)
         assert (locks.verdict, locks.part, locks.table) == (
@@ -157,7 +163,7 @@ def test_waits_are_named_where_nothing_is_busy(block: float) -> None:
 @pytest.mark.parametrize("block", BLOCKS)
 def test_twice_the_cpus_may_give_more_than_a_busy_device_suggests(block: float) -> None:
     """The device is busy all the time from 1,053 tps on and serves 8 requests at once: 1,940 tps are possible."""
-    for seed in range(8):
+    for seed in range(SEEDS):
         found = where(block, seed, cpu_ms=4.0, device_ms=0.95, device_parallel=8)
         if found.resource != "cpu":  # nothing is promised for what limits otherwise
             assert (found.resource, found.rival, found.what_if) == ("data device of one", "cpu", None)
@@ -180,7 +186,7 @@ def test_twice_the_cpus_stop_at_a_link() -> None:
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_full_link_is_named_and_an_unknown_one_is_not_ruled_out(block: float) -> None:
-    for seed in range(8):
+    for seed in range(SEEDS):
         full = where(block, seed, cpu_ms=1.0, link_ms=2.0)
         assert full.verdict in {WhereVerdict.SATURATED, WhereVerdict.FIRST_TO_SATURATE}
         assert {full.resource, full.rival} == {"network eth0", "network eth7 of the client"}, "both ends are as full"
@@ -192,7 +198,7 @@ def test_a_full_link_is_named_and_an_unknown_one_is_not_ruled_out(block: float) 
         assert where(block, seed, cpu_ms=1.0, hidden_ms=40.0, link_ms=0.01).is_network_known
 
 
-STUDIES = 60
+STUDIES = draws(20, 60)
 
 
 def share_named_alone(block: float, count: int) -> float:
@@ -208,23 +214,23 @@ def share_named_alone(block: float, count: int) -> float:
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_of_equal_waits_none_is_named_alone(block: float) -> None:
-    """In at most one study in twenty; the standard error of a share of 5 % is 2.8 % in 60 studies."""
-    assert share_named_alone(block, STUDIES) <= 0.05 + 2 * 0.028
+    """In at most one study in twenty, and three standard errors; where one in three is, that is seen in 94 of 100."""
+    assert share_named_alone(block, STUDIES) <= 0.05 + slack(0.05, STUDIES)
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_wait_that_clearly_leads_is_named_alone(block: float) -> None:
     """30 ms against 10 ms, although both grew."""
-    found = [where(block, seed, cpu_ms=1.0, row_lock_ms=30.0, hidden_ms=10.0) for seed in range(20)]
+    found = [where(block, seed, cpu_ms=1.0, row_lock_ms=30.0, hidden_ms=10.0) for seed in range(MANY_SEEDS)]
     assert all(one.part is WherePart.ROW_LOCKS for one in found)
-    assert sum(not one.rival_parts for one in found) >= 18
+    assert sum(not one.rival_parts for one in found) >= 0.9 * MANY_SEEDS
     covered = [one.growth_bounds is not None and one.growth_bounds.low <= 30 <= one.growth_bounds.high for one in found]
-    assert sum(covered) >= 17
+    assert sum(covered) >= 0.85 * MANY_SEEDS
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_the_clients_processor_time_is_named_and_parts_add_up(block: float) -> None:
-    for seed in range(8):
+    for seed in range(SEEDS):
         client = where(block, seed, cpu_ms=1.0, client_ms=40.0, row_lock_ms=10.0)
         assert (client.verdict, client.part, client.table) == (WhereVerdict.WAIT_GROWS, WherePart.CLIENT_CPU, None), (
             seed
