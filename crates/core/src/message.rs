@@ -10,6 +10,7 @@ use crate::histogram::Histogram;
 use crate::plan::{DataPlan, LedgerPlan, LogsPlan, RelayPlan, Role, SimPlan, Target, TrialPlan};
 use crate::replication::ReplicationInterval;
 use crate::snapshot::{Measure, Snapshot};
+use crate::statement::SentStatement;
 
 /// Version of the protocol. It grows with every change that an older reader would misunderstand.
 pub const PROTOCOL: u32 = 1;
@@ -163,18 +164,6 @@ pub struct Ready {
     pub encryptions: Vec<Encryption>,
     /// What transactions of the built-in workloads will send, each statement once. A plan states those of the others.
     pub statements: Vec<SentStatement>,
-}
-
-/// A statement that a transaction sends. Of those that are alike but for a table or the length of a list it is the first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SentStatement {
-    /// Type of the transaction.
-    pub transaction: String,
-    /// With a question mark for each value.
-    pub sql: String,
-    /// How often in a transaction; null where that differs.
-    pub times: Option<u32>,
 }
 
 /// How the connections to one server are encrypted, as the first one to it was.

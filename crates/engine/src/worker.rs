@@ -1,6 +1,6 @@
 //! What a workload implements: workers that pull arrivals from their gate, and the factory that builds them.
 
-use plimsoll_core::message::SentStatement;
+use plimsoll_core::statement::SentStatement;
 
 use crate::fault::WorkerFault;
 use crate::gate::Gate;

@@ -12,7 +12,10 @@ use plimsoll_core::plan::{DataPlan, DataSet, Endpoint, Layout, LoadMethod, OltpD
 use plimsoll_wire::Connection;
 use plimsoll_workloads::data::{self, DataEvent};
 use rustix::process::{Signal, getpid, kill_process};
-use support::{Kind, connect, installed, is_for_each_server, on_each_server, on_mariadb_or_each_server, skip, value};
+use support::{
+    Kind, await_no_others, connect, installed, is_for_each_server, on_each_server, on_mariadb_or_each_server, skip,
+    value,
+};
 
 /// Three chunks for two loaders: when the first is loaded, one at least is missing.
 const ROWS: u64 = 150_000;
@@ -71,18 +74,6 @@ fn comment(target: &Target) -> String {
     let sql = "SELECT TABLE_COMMENT FROM information_schema.TABLES \
                WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'sbtest1'";
     value(&mut connect(target), sql)
-}
-
-/// Waits until the server has ended what a loader that was killed had in flight: those rows would count as sent again.
-fn await_no_session(target: &Target) {
-    let mut control = connect(target);
-    let sessions =
-        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID()";
-    let late = Instant::now() + Duration::from_secs(120);
-    while value(&mut control, sessions) != "0" {
-        assert!(Instant::now() < late, "the killed loader's sessions stay");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// Puts a complete table back to what an engine that was killed while loading leaves.
@@ -151,7 +142,7 @@ fn a_load_that_was_killed_is_gone_on_with_and_ends_with_the_same_rows() {
                 .output()
                 .unwrap();
             assert!(!loader.status.success(), "it ended before it was killed");
-            await_no_session(&target);
+            await_no_others(&mut connect(&target), "DB = DATABASE()");
             assert_eq!(
                 comment(&target),
                 format!("plimsoll oltp rows={ROWS} seed=7 state=loading")

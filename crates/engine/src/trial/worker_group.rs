@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use plimsoll_core::message::{FailureClass, SentStatement};
+use plimsoll_core::message::FailureClass;
+use plimsoll_core::statement::SentStatement;
 
 use super::refusals::Refusals;
 use super::{ConnectionTerms, GroupRun, TrialOptions};

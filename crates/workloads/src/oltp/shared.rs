@@ -1,7 +1,7 @@
 //! What all workers of a group have in common: the transaction, and what its values are drawn from.
 
-use plimsoll_core::message::SentStatement;
 use plimsoll_core::plan::{OltpOptions, WorkloadPlan};
+use plimsoll_core::statement::SentStatement;
 
 use super::bulk;
 use super::plan::{self, Step, Transaction};

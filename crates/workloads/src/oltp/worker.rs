@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::message::SentStatement;
 use plimsoll_core::plan::{ReconnectMode, WorkloadPlan};
 use plimsoll_core::random::below;
+use plimsoll_core::statement::SentStatement;
 use plimsoll_engine::{Arrival, Gate, GroupServer, Interrupter, ServerIndex, Worker, WorkerFactory, WorkerFault};
 use plimsoll_session::{GroupServers, Session, Sessions, Terms, transact};
 

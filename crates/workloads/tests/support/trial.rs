@@ -50,10 +50,8 @@ impl Observer for Summary {
                 let groups = interval.groups.iter().map(|group| &group.snapshot);
                 let all = groups.fold(Snapshot::default(), |sum, one| sum.merge(one));
                 self.completed.push(all.counts().completed);
-                let ages = interval
-                    .groups
-                    .iter()
-                    .filter_map(|group| group.in_flight.get(&Measure::Response));
+                let groups = interval.groups.iter();
+                let ages = groups.filter_map(|group| group.in_flight.get(&Measure::Response));
                 let under_way = ages.fold(Histogram::default(), |sum, one| sum.merge(one));
                 self.in_flight.insert(interval.to_ns, under_way);
                 self.snapshot = self.snapshot.merge(&all);
@@ -87,10 +85,7 @@ impl Summary {
         let ended = counts.completed + counts.failed + counts.dropped;
         assert_eq!(done.offered_count, ended + done.unfinished_count, "{counts:?} {done:?}");
         let under_way = self.in_flight.last_key_value().map_or(0, |(_, last)| last.count());
-        assert_eq!(
-            done.unfinished_count, under_way,
-            "what never ended is in flight at the end"
-        );
+        assert_eq!(done.unfinished_count, under_way, "in flight at the end");
         counts
     }
 
@@ -154,13 +149,7 @@ pub struct Load {
 
 /// Runs it to its end.
 pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], load: Load) -> Result<Summary, WorkerFault> {
-    run_on(
-        workload,
-        targets,
-        load,
-        &RetryRule::defaults(),
-        ConnectionTerms::default(),
-    )
+    run_spread(workload, &GroupServers::new(targets, None), load)
 }
 
 /// The same with a say about errors.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::message::SentStatement;
 use plimsoll_core::plan::{Connections, TpccOptions};
+use plimsoll_core::statement::SentStatement;
 use plimsoll_engine::{
     Arrival, Gate, GroupServer, Interrupter, Outcome, ServerIndex, Worker, WorkerFactory, WorkerFault,
 };
