@@ -31,4 +31,5 @@ def test_every_table_names_tests_that_exist() -> None:
         part = TEXT.partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0]
         tests = re.findall(r"`(tests/\S+)`", part)
         assert tests, name
+        assert "seed" in part, f"{name}: which figures these are, nobody can see"
         assert all((ROOT / path).is_file() for path in tests), f"{name}: {tests}"

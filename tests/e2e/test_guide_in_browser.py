@@ -150,6 +150,8 @@ def test_without_scripts_each_chart_is_a_picture_and_every_point_a_link(
     assert page.value(UNDER_SOMETHING) == []
     if width == DESKTOP:
         click_into_an_outlined_point(page, ".picture.wide")
+    page.media("print")
+    assert set(page.value(SHOWN_PICTURES)) == {1}
 
 
 def click_into_an_outlined_point(page: Page, root: str) -> None:

@@ -97,7 +97,7 @@ class WorkloadSummary(Document):
         types: By type of transaction, the most frequent first: its share of all that completed; empty for one type.
         deviations: Where it departs from the TPC-C specification; empty for workloads that are not derived from it.
         learned: The log that it was learned from, and how a run of it compared with that log; None for others.
-        statements: Those of its workload file; else those whose execution plans were compared.
+        statements: Those of its workload file; else those that the engine sent, if the recordings say.
         reported: What the authors of an import say that clients did; empty for other workloads.
     """
 

@@ -98,8 +98,9 @@ def _of(group: Sequence[CheckedClaim], *, is_import: bool) -> str:
 
 def _rows(analysis: Analysis, *, is_import: bool) -> tuple[tuple[Entry, ...], ...]:
     """A row for each claim and what was found; systems of which the same was found share it."""
-    systems: dict[tuple[str, ...], list[str]] = {}
+    systems: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for claim in analysis.claims:
+        stated = (claim.source, claim.workload, claim.base_workload or "")
         fields = (
             claim.says,
             _figure(claim, is_import=is_import),
@@ -107,11 +108,11 @@ def _rows(analysis: Analysis, *, is_import: bool) -> tuple[tuple[Entry, ...], ..
             _measured(claim, is_import=is_import),
             _verdict(claim, is_import=is_import),
         )
-        systems.setdefault(fields, []).append(claim.system)
+        systems.setdefault((stated, fields), []).append(claim.system)
     every = {system.name for system in analysis.systems}
     return tuple(
-        (Entry(fields[0]), Entry(_systems(sharing, every)), *map(Entry, fields[1:]))
-        for fields, sharing in systems.items()
+        (Entry(fields[0]), Entry(_systems(list(dict.fromkeys(sharing)), every)), *map(Entry, fields[1:]))
+        for (_, fields), sharing in systems.items()
     )
 
 
@@ -123,7 +124,7 @@ def _figure(checked_claim: CheckedClaim, *, is_import: bool) -> str:
     match checked_claim.check:
         case "ratio":
             over = checked_claim.base or checked_claim.base_workload
-            return f"throughput{_level(checked_claim)} over that of {over}"
+            return f"throughput{_level(checked_claim)} over that of {over}, {checked_claim.workload}"
         case "scale_factor":
             return f"scale factor{_level(checked_claim)}, {checked_claim.workload}"
         case "limited_by":

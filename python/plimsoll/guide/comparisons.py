@@ -224,7 +224,7 @@ def level_differences(analysis: Analysis) -> Table | None:
         for difference in analysis.differences
         if difference.level is not None and difference.duet is None and difference.workload not in single
     ]
-    return _differences(analysis, "The same number of connections compared", differences)
+    return _differences(analysis, "Systems at the same number of connections compared", differences)
 
 
 def _single_levels(analysis: Analysis) -> set[str]:

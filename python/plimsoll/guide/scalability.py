@@ -68,6 +68,7 @@ def scalability_section(analysis: Analysis) -> Section | None:
             "The scale factor is throughput over that of the lowest level. Efficiency is the scale factor over how many"
             " times as many connections there were: 1 is linear scaling. The dashed line is linear scaling from the"
             " lowest level; the dotted line is the number of physical cores.",
+            *_within_cores(curves),
         ),
     )
 
@@ -128,20 +129,29 @@ def _table(fit: Scalability, unit: str, links: Links) -> Table:
         system=fit.system,
         columns=columns,
         rows=tuple(rows),
-        notes=tuple(note for note in (per_core, _within_cores(fit)) if note),
+        notes=(per_core,) if per_core else (),
         is_printed=False,
     )
 
 
-def _within_cores(fit: Scalability) -> str:
-    """The law of the levels with a core for each connection, or why there is none."""
+def _within_cores(curves: Sequence[Scalability]) -> Iterator[str]:
+    """The law of the levels with a core for each connection, or why there is none, of the curves that a law fits."""
+    unfit = [id(curve) for group in without_law(curves).values() for curve in group]
+    of_curves: dict[str, list[str]] = {}
+    for curve in curves:
+        if id(curve) not in unfit and (words := _law_within_cores(curve)):
+            of_curves.setdefault(words, []).append(f"{curve.workload}, {curve.system}")
+    yield from (f"{'; '.join(names)}: {words}" for words, names in of_curves.items())
+
+
+def _law_within_cores(fit: Scalability) -> str:
     if (inner := fit.fit_within_cores) is not None:
-        return f"With a core for each connection, {LAWS[inner.law]} fits best{parameters(inner)}."
+        return f"with a core for each connection, {LAWS[inner.law]} fits best{parameters(inner)}."
     count = sum(level.region is Region.CORES for level in fit.levels)
     if fit.fit is None or not fit.cores or count == len(fit.levels):
         return ""
     return (
-        f"No law is fitted to the levels with a core for each connection alone: there are {count}, and it takes"
+        f"no law is fitted to the levels with a core for each connection alone: there are {count}, and it takes"
         f" {LEVELS_NEEDED}. So the law does not tell cores from sibling threads and from waiting connections."
     )
 

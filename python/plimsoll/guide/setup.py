@@ -18,9 +18,10 @@ from plimsoll.guide.words import workload_words
 from plimsoll.prose.phrases import levels_words
 
 _NOTHING_KNOWN = "The sources say nothing about the machines beyond the factors of the systems."
-_STATEMENTS_NOTE = (
-    "A ? stands for each value. Of statements that are alike but for a table, a district or the length of a list, one"
-    " is shown. TPC-C-derived transactions send some of theirs only in some cases, or once for each line or district."
+_SENT_NOTE = (
+    "Of built-in workloads, a ? stands for each value. Of statements that are alike but for a table, a district or the"
+    " length of a list, one is shown. TPC-C-derived transactions send some of theirs only in some cases, or once for"
+    " each line or district."
 )
 _STATEMENTS_MAX = 60
 _MORE = f"These are the first {_STATEMENTS_MAX} of {{count:,}}; guide.json has all."
@@ -114,5 +115,8 @@ def _statements(analysis: Analysis) -> Table | None:
             (Entry(key[0]), *(Entry(times[workload.name].get(key, NOT_KNOWN)) for workload in workloads), Entry(key[1]))
             for key in list(rows)[:_STATEMENTS_MAX]
         ),
-        notes=(_STATEMENTS_NOTE, *([_MORE.format(count=len(rows))] if len(rows) > _STATEMENTS_MAX else [])),
+        notes=(
+            *([_SENT_NOTE] if any(workload.kind != "statements" for workload in workloads) else []),
+            *([_MORE.format(count=len(rows))] if len(rows) > _STATEMENTS_MAX else []),
+        ),
     )

@@ -60,42 +60,33 @@ impl Shared {
 impl Shared {
     /// What a transaction sends, in order, on the first of its tables.
     pub fn statements(&self) -> Vec<SentStatement> {
-        let Transaction {
-            name,
-            steps,
-            statements,
-            ..
-        } = &self.transaction;
-        let sent = |sql: String, times| SentStatement {
-            transaction: (*name).to_owned(),
+        let text = |id| self.transaction.statements.text(id).to_owned();
+        let mut sent = Vec::new();
+        for step in &self.transaction.steps {
+            match *step {
+                Step::Alone(statement) | Step::Call(statement) => sent.push((text(statement), 1)),
+                Step::ByRow { statement, count }
+                | Step::ByRange { statement, count, .. }
+                | Step::Rewrites { statement, count, .. } => sent.push((text(statement.at(0)), count)),
+                Step::Replacements {
+                    delete, insert, count, ..
+                } => sent.extend([(text(delete.at(0)), count), (text(insert.at(0)), count)]),
+                Step::Insert { statement, .. } | Step::DeleteOnce(statement) => sent.push((text(statement.at(0)), 1)),
+                Step::PointList { statement, count } => {
+                    sent.push((plan::outline_points(&text(statement.at(0)), count), 1));
+                }
+                Step::RangeList { statement, count, .. } => {
+                    sent.push((plan::outline_ranges(&text(statement.at(0)), count), 1));
+                }
+                Step::BulkInsert => sent.extend(self.bulk_tables.first().map(|table| (bulk::outline(table), 1))),
+            }
+        }
+        let named = |(sql, times)| SentStatement {
+            transaction: self.transaction.name.to_owned(),
             sql,
             times: Some(times),
         };
-        let mut all = Vec::new();
-        for step in steps {
-            match *step {
-                Step::Alone(statement) | Step::Call(statement) => all.push((statement, 1)),
-                Step::ByRow { statement, count }
-                | Step::ByRange { statement, count, .. }
-                | Step::Rewrites { statement, count, .. } => all.push((statement.at(0), count)),
-                Step::Replacements {
-                    delete, insert, count, ..
-                } => all.extend([(delete.at(0), count), (insert.at(0), count)]),
-                Step::Insert { statement, .. }
-                | Step::DeleteOnce(statement)
-                | Step::PointList { statement, .. }
-                | Step::RangeList { statement, .. } => all.push((statement.at(0), 1)),
-                Step::BulkInsert => {}
-            }
-        }
-        let bulk = self.bulk_tables.first().map(|table| bulk::outline(table));
-        let texts = all
-            .into_iter()
-            .map(|(id, times)| (statements.text(id).to_owned(), times));
-        texts
-            .chain(bulk.map(|sql| (sql, 1)))
-            .map(|(sql, times)| sent(sql, times))
-            .collect()
+        sent.into_iter().map(named).collect()
     }
 }
 
@@ -140,6 +131,16 @@ mod tests {
         assert!(
             of(WorkloadPlan::OltpReadOnly)
                 .contains(&"oltp_read_only: Some(10) SELECT c FROM sbtest1 WHERE id=?".to_owned())
+        );
+        let points = of(WorkloadPlan::SelectRandomPoints);
+        assert!(
+            points[0].ends_with("FROM sbtest1 WHERE k IN (?, ...) (10 values)"),
+            "{points:?}"
+        );
+        let ranges = of(WorkloadPlan::SelectRandomRanges);
+        assert!(
+            ranges[0].ends_with("WHERE k BETWEEN ? AND ? OR ... (10 ranges)"),
+            "{ranges:?}"
         );
         let bulk = of(WorkloadPlan::BulkInsert);
         assert!(

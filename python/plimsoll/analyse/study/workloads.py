@@ -6,9 +6,7 @@ faithful it is to its log, is read from its recorded text; of other workloads th
 
 from __future__ import annotations
 
-import itertools
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -40,7 +38,7 @@ class WorkloadStatement(Document):
     """A statement of a workload.
 
     Attributes:
-        name: Of the transaction that has it, with a number where that has several; unique within the workload.
+        name: Of the transaction that has it; in a workload file with a number where that has several.
         sql: With `?` for each value, or with `:name` where a workload file draws them.
         times: How often it runs in a transaction, such as `10` or `1 to 5`; null where the recordings do not say.
     """
@@ -58,19 +56,16 @@ def statements_of(workload: WorkloadRecord, sent: Sequence[StatementRecord]) -> 
         sent: What the engine sent, where it is no workload file.
     """
     text = workload.options.get("definition")
-    return tuple(_of_file(text) if isinstance(text, str) else _of_engine(sent))
-
-
-def _of_engine(sent: Sequence[StatementRecord]) -> Iterator[WorkloadStatement]:
-    counts = Counter(statement.transaction for statement in sent)
-    numbers = {name: itertools.count(1) for name in counts}
-    for statement in sent:
-        name = statement.transaction
-        yield WorkloadStatement(
-            name=name if counts[name] == 1 else f"{name}, {next(numbers[name])}",
+    if isinstance(text, str):
+        return tuple(_of_file(text))
+    return tuple(
+        WorkloadStatement(
+            name=statement.transaction,
             sql=statement.sql,
             times=None if statement.times is None else str(statement.times),
         )
+        for statement in sent
+    )
 
 
 def _of_file(text: str) -> Iterator[WorkloadStatement]:

@@ -21,6 +21,18 @@ pub fn points(options: &OltpOptions, texts: &mut Texts) -> Step {
     }
 }
 
+/// The statement of [`points`] for readers: how many values the list has.
+pub fn outline_points(sql: &str, count: usize) -> String {
+    let head = sql.split_once(" IN (").map_or(sql, |(head, _)| head);
+    format!("{head} IN (?, ...) ({count} values)")
+}
+
+/// The statement of [`ranges`] for readers: how many ranges it has.
+pub fn outline_ranges(sql: &str, count: usize) -> String {
+    let first = sql.split_once(" OR ").map_or(sql, |(first, _)| first);
+    format!("{first} OR ... ({count} ranges)")
+}
+
 /// A count of the rows within any of the ranges.
 pub fn ranges(options: &OltpOptions, texts: &mut Texts) -> Step {
     let count = options.number_of_ranges as usize;

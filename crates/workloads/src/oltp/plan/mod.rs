@@ -16,7 +16,7 @@ use std::sync::Arc;
 use plimsoll_core::plan::{Layout, OltpOptions, Role, WorkloadPlan};
 use plimsoll_session::Statements;
 
-pub use lists::{POINTS_MAX, RANGES_MAX};
+pub use lists::{POINTS_MAX, RANGES_MAX, outline_points, outline_ranges};
 pub use step::{NewId, Step, Text};
 pub use texts::ForTable;
 
