@@ -170,7 +170,7 @@ def test_the_fake_server_answers_as_a_real_one(
 
 def rows_each(workload: StatementsSpec, target: Target) -> dict[str, tuple[float, int]]:
     """By type of transaction: the rows that it gets and its statements, on average."""
-    line = trial_line(workload, sources({"x": target}), connections=2, duration_s=1.0, seed=1, look_first=False)
+    line = trial_line(workload, sources({"x": target}), connections=2, duration_s=2.0, seed=1, look_first=False)
     sums: dict[str, list[int]] = {}
     with LocalDriver().launch("trial", line) as engine:
         engine.ready(lambda warning: pytest.fail(str(warning)))

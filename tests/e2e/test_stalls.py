@@ -172,7 +172,7 @@ def test_a_server_that_stays_away_and_one_that_is_away_when_the_load_ends_are_no
 ) -> None:
     """Two trials of a server that is killed under both of them: the last test that it serves."""
     giving_up = start_forked("trial", *target, "--connections", "4", "--duration", "30s", "--give-up", "2s", "--json")
-    waiting = start_forked("trial", *target, "--connections", "4", "--duration", "9s")
+    waiting = start_forked("trial", *target, "--connections", "4", "--duration", "20s")
     for process in (giving_up, waiting):
         wait_for_second(process, 3)
     os.kill(server.pid, signal.SIGKILL)

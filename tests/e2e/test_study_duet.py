@@ -60,10 +60,10 @@ def test_two_systems_take_turns_and_what_was_killed_runs_again(tmp_path: Path) -
     file.write_text(STUDY + "".join(SYSTEM.format(name=name, sync=sync, flush=flush) for name, sync, flush in systems))
     env = {"PLIMSOLL_DATA_DIR": f"/var/tmp/plimsoll-test-duet-{os.getpid()}"}
     process = start_forked("study", "run", file, "--to", study, env=env)
-    wait_for_interval(study, process, 5)
+    wait_for_interval(study, process, 1)
     (engine,) = engines_of(process)
     os.kill(engine, signal.SIGKILL)
-    wait_for_interval(study, process, 5, trial=3)
+    wait_for_interval(study, process, 1, trial=3)
     process.send_signal(signal.SIGKILL)
     _, said = process.communicate(timeout=300)
     assert "plimsoll-engine was ended by SIGKILL" in said

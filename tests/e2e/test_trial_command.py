@@ -185,7 +185,7 @@ def test_a_rate_that_is_none_is_refused_before_anything_is_connected(target: lis
 
 @pytest.mark.usefixtures("rows")
 def test_lost_connections_are_told_with_what_was_lost(server: ManagedServer, target: list[str]) -> None:
-    arguments = ["--workload", "oltp_read_only", "--connections", "4", "--duration", "6s", "--warm-up", "0s", "--json"]
+    arguments = ["--workload", "oltp_read_only", "--connections", "4", "--duration", "9s", "--warm-up", "0s", "--json"]
     ran = start_forked("trial", *target, *arguments, *THINKING)
     assert ran.stderr is not None
     assert "1.0 s" in ran.stderr.readline()

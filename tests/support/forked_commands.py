@@ -67,7 +67,10 @@ class ForkedCommand:
         self.pid = self._told()
 
     def _told(self) -> int:
-        said = self._waiter.recv(64)
+        try:
+            said = self._waiter.recv(64)
+        except ConnectionResetError:  # told once, before what was sent, where it ended with a signal unread
+            said = self._waiter.recv(64)
         assert said, "the process that forks has ended"
         return int(said)
 
@@ -93,7 +96,7 @@ class ForkedCommand:
     def send_signal(self, number: int) -> None:
         """Has the process that waits for it send a signal, so that no other process can get it; none once it ended."""
         if self.poll() is None:
-            with suppress(BrokenPipeError):
+            with suppress(BrokenPipeError, ConnectionResetError):
                 self._waiter.send(bytes([number]))
 
     def kill(self) -> None:

@@ -13,6 +13,7 @@ import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 
 from plimsoll.servers import data_copy
 from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
@@ -67,11 +68,11 @@ def copy_or_initialise(server: ManagedServer) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not source.exists():
             _initialise(server)
-            partial = FOLDER / f"{kind}.partial"
-            subprocess.run(["rm", "-rf", partial], check=True)
+            partial = Path(mkdtemp(dir=FOLDER, prefix="partial-")) / kind
             subprocess.run(["cp", "-a", "--sparse=always", server.directory.data, partial], check=True)
             (partial / "auto.cnf").unlink(missing_ok=True)  # names the server
             partial.rename(source)
+            partial.parent.rmdir()
             return
     data_copy.replace_tree(source, server.directory.data)
     _allocate(server.directory.data)

@@ -17,8 +17,8 @@ use support::{
     value,
 };
 
-/// Three chunks for two loaders: when the first is loaded, one at least is missing.
-const ROWS: u64 = 150_000;
+/// Six chunks for two loaders. What is loaded is told four times a second, so it takes more than that from the first to the last.
+const ROWS: u64 = 300_000;
 const CHUNK_ROWS: u64 = 50_000;
 
 fn plan(target: &Target, table_size: u64, method: LoadMethod) -> DataPlan {

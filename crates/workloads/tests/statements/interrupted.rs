@@ -12,7 +12,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use serde_json::{Value, json};
 
 const CHUNK_ROWS: u64 = 50_000;
-const KILLED_ROWS: u64 = 100_000;
+const KILLED_ROWS: u64 = 150_000;
 const NAMES: [&str; 3] = ["numbered", "listed", "bare"];
 
 fn sequence(first: i64, step: i64) -> Value {
