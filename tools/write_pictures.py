@@ -12,10 +12,15 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from support.browser import Browser, Page
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "images"
 WIDTH_PX = 1000
+FIRST_PAGE_PX = 1150
 MARGIN_PX = 8
 
 PUBLISHED = ["table", "examples/published/hp-proliant-2008.csv"]
@@ -63,14 +68,32 @@ def main() -> None:
         for study, source in STUDIES.items():
             _plimsoll("import", *source, "--to", f"{folder}/{study}")
             _plimsoll("guide", f"{folder}/{study}")
-            page = opened.page(width=WIDTH_PX)
-            page.send("Emulation.setScrollbarsHidden", hidden=True)  # a picture has none, so places must know none
-            page.open(Path(folder) / study / "guide.html")
+            page = _opened(opened, Path(folder) / study / "guide.html")
             for name, picture in PICTURES.items():
                 if picture.study == study:
-                    clip = {**page.value(_place(picture.part)), "scale": 1}
-                    taken = page.send("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
-                    (FOLDER / name).write_bytes(base64.b64decode(taken["data"]))
+                    _write(page, page.value(_place(picture.part)), FOLDER / name)
+
+
+def first_page(guide: Path, picture: Path) -> None:
+    """Writes what stands on the first page of a guide, as a browser shows it."""
+    sys.path.append(str(ROOT / "tests"))
+    from support.browser import browser
+
+    with browser() as opened:
+        page = _opened(opened, guide)
+        _write(page, {"x": 0, "y": 0, "width": WIDTH_PX, "height": FIRST_PAGE_PX}, picture)
+
+
+def _opened(opened: Browser, guide: Path) -> Page:
+    page = opened.page(width=WIDTH_PX)
+    page.send("Emulation.setScrollbarsHidden", hidden=True)  # a picture has none, so places must know none
+    page.open(guide)
+    return page
+
+
+def _write(page: Page, place: dict[str, float], picture: Path) -> None:
+    taken = page.send("Page.captureScreenshot", format="png", clip={**place, "scale": 1}, captureBeyondViewport=True)
+    picture.write_bytes(base64.b64decode(taken["data"]))
 
 
 def _plimsoll(*words: str) -> None:

@@ -1,9 +1,10 @@
-"""Puts the beginning of real output, and the demo's chart, into the README: run it on a quiet machine.
+"""Puts the beginning of real output, and a picture of the demo's guide, into the README: run it on a quiet machine.
 
     .venv/bin/python tools/write_readme.py                    everything, for seven minutes after `make demo`
     .venv/bin/python tools/write_readme.py learn capacity     these parts
 
-`demo` shows the last `make demo` again: docs/demo.txt gets all that it prints, docs/images/guide.png its chart.
+`demo` shows the last `make demo` again: docs/demo.txt gets all that it prints, docs/images/guide.png the first page of
+its guide, which needs Chromium.
 `answer` is the part of docs/demo.txt that the README has. `ab` and `capacity` run their commands on throwaway servers.
 `learn` is a part of what `make tutorial` put into docs/learn-tutorial.md.
 """
@@ -103,17 +104,10 @@ def _block(language: str, text: str) -> str:
 
 
 def _show_demo() -> None:
-    from plimsoll.guide.build import analyse_folder
-    from plimsoll.guide.duets import duet_charts
-    from plimsoll.guide.figures import render_png
-    from plimsoll.guide.marks import PAPER, Style
+    from write_pictures import first_page
 
     DEMO.write_text(_printed(f"plimsoll demo --to {STUDY.name}"), encoding="utf-8")
-    look = Style(width_px=760, height_px=300, palette=PAPER, labelled=True, legend=True)
-    (_, chart), *_ = duet_charts(analyse_folder(STUDY / "duet"), look)
-    picture = ROOT / "docs" / "images" / "guide.png"
-    picture.parent.mkdir(exist_ok=True)
-    picture.write_bytes(render_png(chart, scale=1.5))
+    first_page(STUDY / "duet" / "guide.html", ROOT / "docs" / "images" / "guide.png")
 
 
 def _printed(command: str) -> str:

@@ -101,7 +101,7 @@ def test_paper_keeps_what_a_reader_decides_by_and_how_to_repeat_it(printed: pypd
             assert f"{cell.throughput_tps.value:,.0f}" in text
     for line in filter(None, STUDY.splitlines()):
         assert "".join(line.split())[:24] in text.replace(" ", "")
-    assert "State of trials: 2 rows, in guide.html." in text
+    assert "Trials that were not steady, were disturbed, or ran on a slower machine: 2 rows, in guide.html." in text
     assert "Each recording: 12 rows, in guide.html." in text
 
 
