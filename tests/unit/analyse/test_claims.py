@@ -178,7 +178,7 @@ def test_the_guide_says_it_in_words() -> None:
     (sentence,) = section.sentences
     assert sentence.startswith("“It does” (Somebody, 2008): confirmed here: 1.2")
     (row,) = section.tables[0].rows
-    assert [one.text for one in row[:4]] == ["It does.", "b", "throughput over that of a", "1.1 or more"]
+    assert [one.text for one in row[:4]] == ["It does.", "b", "throughput over that of a, read-write", "1.1 or more"]
 
 
 def demand(resource: str, busy_ratio: float, *, spread: float | None = 1.05) -> ResourceDemand:
