@@ -67,6 +67,22 @@ def test_two_settings_are_compared_and_the_study_is_saved(tmp_path: Path, places
     assert [one["ratio"] for one in found if one["level"] is not None] == [compared["ratio"]]
 
 
+@pytest.mark.endure  # the same of running servers, in runs of their own, is below
+def test_an_interruption_shows_the_answer_so_far_and_leaves_nothing(tmp_path: Path, places: dict[str, str]) -> None:
+    ended = start_forked("ab", *SIDES, *LOAD, "--table-size", "1000", "--for", "10m", env=places)
+    events = tmp_path / "tmp"
+    assert until(lambda: any(map(_has_answer, events.glob("plimsoll-ab-*/study/events.jsonl"))), 600)
+    ended.send_signal(signal.SIGINT)
+    told, errors = ended.communicate()
+    assert ended.returncode == 130, errors
+    first, *_ = told.splitlines()
+    ways = ("undecided", "indicated", "disturbed")  # by rounds, or fewer than three, or by what the machine was like
+    assert first.startswith(tuple(f"{how}: {FLUSH}=" for how in ways)), first
+    assert "times as fast as =" in first
+    assert f"  {FLUSH}=1 " in told
+    assert left_in(places) == []
+
+
 def test_loads_that_two_sides_bear_are_compared_by_ramps_and_go_on_where_they_stopped(
     tmp_path: Path, places: dict[str, str]
 ) -> None:

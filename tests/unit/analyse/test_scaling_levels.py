@@ -78,16 +78,10 @@ def test_the_table_says_what_its_columns_are() -> None:
 
 
 def test_that_cores_were_not_fitted_alone_is_said() -> None:
-    few = notes(analysed())
-    assert "no law is fitted to the levels with a core for each connection alone: there are 3, and it takes 4." in few
+    few = " ".join(table(analysed()).notes)
+    assert "No law is fitted to the levels with a core for each connection alone: there are 3, and it takes 4." in few
     enough = analysed(curve={1: 100.0, **CURVE})
     assert enough.scalability[0].fit_within_cores is not None
-    assert "no law is fitted" not in notes(enough)
+    assert "No law is fitted" not in " ".join(table(enough).notes)
     inside = analysed(curve={1: 100.0, 2: 200.0, 4: 380.0, 8: 600.0})
-    assert "no law is fitted" not in notes(inside), "all levels have a core for each connection"
-
-
-def notes(analysis: Analysis) -> str:
-    section = scalability_section(analysis)
-    assert section is not None
-    return " ".join(section.notes)
+    assert "No law is fitted" not in " ".join(table(inside).notes), "all levels have a core for each connection"
