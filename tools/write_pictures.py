@@ -10,6 +10,7 @@ import base64
 import subprocess
 import sys
 import tempfile
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,11 +61,8 @@ PICTURES = {
 
 def main() -> None:
     """Imports, writes the guides, and takes a picture of each part."""
-    sys.path.append(str(ROOT / "tests"))
-    from support.browser import browser
-
     FOLDER.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, browser() as opened:
+    with tempfile.TemporaryDirectory() as folder, _browser() as opened:
         for study, source in STUDIES.items():
             _plimsoll("import", *source, "--to", f"{folder}/{study}")
             _plimsoll("guide", f"{folder}/{study}")
@@ -76,12 +74,16 @@ def main() -> None:
 
 def first_page(guide: Path, picture: Path) -> None:
     """Writes what stands on the first page of a guide, as a browser shows it."""
+    with _browser() as opened:
+        page = _opened(opened, guide)
+        _write(page, {"x": 0, "y": 0, "width": WIDTH_PX, "height": FIRST_PAGE_PX}, picture)
+
+
+def _browser() -> AbstractContextManager[Browser]:
     sys.path.append(str(ROOT / "tests"))
     from support.browser import browser
 
-    with browser() as opened:
-        page = _opened(opened, guide)
-        _write(page, {"x": 0, "y": 0, "width": WIDTH_PX, "height": FIRST_PAGE_PX}, picture)
+    return browser()
 
 
 def _opened(opened: Browser, guide: Path) -> Page:

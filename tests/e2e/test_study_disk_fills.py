@@ -12,6 +12,7 @@ import pytest
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
 from support.command import assert_one_clear_message, plimsoll, start_forked
+from support.endure import in_endure
 from support.loop_mount import filled, leave_little, mounted
 from support.recordings import finished_ids
 from support.servers import server_command
@@ -123,7 +124,7 @@ def test_a_disk_that_fills_while_the_first_copy_is_made(small_disk: Path, tmp_pa
         process.wait()
 
 
-@pytest.mark.parametrize("phase", [pytest.param("load", marks=pytest.mark.endure), "trial"])
+@pytest.mark.parametrize("phase", [in_endure("load"), "trial"])
 def test_a_server_that_waits_for_space_is_named_at_once(phase: str, small_disk: Path, tmp_path: Path) -> None:
     """MariaDB waits for space for its binary log, without an answer to anybody and without an end."""
     data_dir, study = tmp_path / "servers", tmp_path / "out"

@@ -12,6 +12,7 @@ import pytest
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import Recording, read_study
 from support.command import plimsoll
+from support.endure import in_endure
 from support.servers import server_command
 from support.studies import wait_until_gone
 
@@ -65,9 +66,7 @@ def written(folder: Path, system: str, reset: str = "per_trial") -> Path:
     ("flavour", "more"),
     [
         ("mariadb", 'replicas = 1, replica = { buffer_pool = "32M" }'),
-        pytest.param(
-            *("mysql", 'replicas = 1, replication = "semisync", replication_delay = "2ms"'), marks=pytest.mark.endure
-        ),
+        in_endure("mysql", 'replicas = 1, replication = "semisync", replication_delay = "2ms"'),
     ],
 )
 def test_replicas_repeat_their_source(flavour: str, more: str, tmp_path: Path, data_dir: dict[str, str]) -> None:

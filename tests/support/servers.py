@@ -15,11 +15,12 @@ import pytest
 from plimsoll.errors import HostError
 from plimsoll.servers.command import find_server
 from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
+from support.endure import in_endure
 from support.initialised_data import created
 
 MYSQL_VARIABLE = "PLIMSOLL_TEST_MYSQLD"
 FLAVOURS = ("mariadb", "mysql")
-MYSQL_IN_ENDURE = ("mariadb", pytest.param("mysql", marks=pytest.mark.endure))
+MYSQL_IN_ENDURE = ("mariadb", in_endure("mysql"))
 """For long tests of what hardly depends on the flavour: `make endure` runs them with MySQL too."""
 
 mysql_in_endure = pytest.mark.parametrize("running_server", MYSQL_IN_ENDURE, indirect=True)

@@ -8,7 +8,7 @@ Deliberately not here: how that is judged (`plimsoll.analyse.study.claims`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from plimsoll.analyse.answers.size_evidence import MEASURED_ORIGIN
 from plimsoll.analyse.model import Analysis
@@ -116,8 +116,8 @@ def _rows(analysis: Analysis, *, is_import: bool) -> tuple[tuple[Entry, ...], ..
     )
 
 
-def _systems(names: Sequence[str], every: Collection[str]) -> str:
-    return "every system" if len(names) > 1 and set(names) == set(every) else listed(names)
+def _systems(names: Sequence[str], every: set[str]) -> str:
+    return "every system" if len(names) > 1 and set(names) == every else listed(names)
 
 
 def _figure(checked_claim: CheckedClaim, *, is_import: bool) -> str:

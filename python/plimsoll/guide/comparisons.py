@@ -241,8 +241,8 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
     with_level = any(difference.level is not None for difference in differences)
     with_others = any(difference.other_factors or difference.one_sided_factors for difference in differences)
     statistics = response_statistics(differences)
-    bases = dict.fromkeys(difference.base for difference in differences)
-    columns = [text_column("compared" if len(bases) > 1 else "system"), text_column("workload")]
+    base, *other_bases = dict.fromkeys(difference.base for difference in differences)
+    columns = [text_column("compared" if other_bases else "system"), text_column("workload")]
     columns += [Column(heading="connections")] if with_level else []
     columns += [
         Column(heading="throughput"),
@@ -254,7 +254,7 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
     curves = {(curve.system, curve.workload): curve for curve in analysis.curves if not curve.kind.is_at_rate}
     rows = tuple(
         (
-            Entry(f"{difference.system} against {difference.base}" if len(bases) > 1 else difference.system),
+            Entry(f"{difference.system} against {difference.base}" if other_bases else difference.system),
             *_difference_row(
                 difference,
                 curves.get((difference.system, difference.workload)),
@@ -265,8 +265,8 @@ def _differences(analysis: Analysis, caption: str, differences: list[Difference]
         )
         for difference in differences
     )
-    if len(bases) == 1:
-        caption = f"{caption} with {next(iter(bases))}"
+    if not other_bases:
+        caption = f"{caption} with {base}"
     table = Table(caption=caption, columns=tuple(columns), rows=rows, notes=response_notes(statistics))
     has_effects = any(difference.smallest_effect is not None for difference in differences)
     return table if has_effects else table.without(_EFFECT)

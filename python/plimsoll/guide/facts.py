@@ -370,7 +370,7 @@ def variable_table(analysis: Analysis, caption: str, *, expected: bool) -> Table
         system.name for system in analysis.systems if any(system.name in variable.values for variable in variables)
     ]
     rows = tuple((Entry(variable.variable), *_variable_entries(variable, names)) for variable in variables)
-    return Table(caption=caption, columns=(_heading("variable"), *(_heading(name) for name in names)), rows=rows)
+    return Table(caption=caption, columns=(text_column("variable"), *map(text_column, names)), rows=rows)
 
 
 def _variable_entries(variable: VariableDifference, names: list[str]) -> list[Entry]:
@@ -378,10 +378,6 @@ def _variable_entries(variable: VariableDifference, names: list[str]) -> list[En
     return [
         Entry("does not have it" if value is None else shown(variable.variable, value) or "(empty)") for value in values
     ]
-
-
-def _heading(text: str) -> Column:
-    return text_column(text)
 
 
 _NAMES = {

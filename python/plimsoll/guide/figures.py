@@ -463,11 +463,6 @@ def render_svg(chart: Chart) -> str:
     return _without_base(drawn(chart_spec(chart), _VEGA_LITE).result())
 
 
-def render_png(chart: Chart, *, scale: float = 2.0) -> bytes:
-    """A chart as a PNG picture, `scale` pixels for each of its own."""
-    return bytes(vl_convert.vegalite_to_png(chart_spec(chart), vl_version=_VEGA_LITE, scale=scale))
-
-
 class InlineSvg:
     """A chart as SVG to stand within a page: as wide as its place, and its ids begin with `prefix`."""
 

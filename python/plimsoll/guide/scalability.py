@@ -30,7 +30,7 @@ from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, per_unit, sho
 from plimsoll.guide.words import clean, grouped
 from plimsoll.stats.scaling_laws import Law
 from plimsoll.units import format_number, format_percent, format_rate
-from plimsoll.wording import counted, listed
+from plimsoll.wording import capitalised, counted, listed
 
 _SHORT = {Law.LINEAR: "linear fit", Law.AMDAHL: "Amdahl's law", Law.USL: "USL"}
 _LINE_POINTS = 60
@@ -124,24 +124,29 @@ def _table(fit: Scalability, unit: str, links: Links) -> Table:
             )
         )
     per_core = f"At its peak: {format_rate(fit.tps_per_core, unit)} per core." if fit.tps_per_core else ""
+    within_cores = "" if _has_law(fit) else capitalised(_law_within_cores(fit), ())
     return Table(
         caption=f"{fit.workload}: scalability",
         system=fit.system,
         columns=columns,
         rows=tuple(rows),
-        notes=(per_core,) if per_core else (),
+        notes=tuple(note for note in (per_core, within_cores) if note),
         is_printed=False,
     )
 
 
 def _within_cores(curves: Sequence[Scalability]) -> Iterator[str]:
-    """The law of the levels with a core for each connection, or why there is none, of the curves that a law fits."""
-    unfit = [id(curve) for group in without_law(curves).values() for curve in group]
+    """For curves that a law fits: that of the levels with a core for each connection, or why there is none."""
     of_curves: dict[str, list[str]] = {}
-    for curve in curves:
-        if id(curve) not in unfit and (words := _law_within_cores(curve)):
+    for curve in filter(_has_law, curves):
+        if words := _law_within_cores(curve):
             of_curves.setdefault(words, []).append(f"{curve.workload}, {curve.system}")
     yield from (f"{'; '.join(names)}: {words}" for words, names in of_curves.items())
+
+
+def _has_law(curve: Scalability) -> bool:
+    """Whether a law fits it, so that paper has its chart, and what is to know of the law."""
+    return curve.fit is not None and curve.verdict is not ScalingVerdict.DOES_NOT_FIT
 
 
 def _law_within_cores(fit: Scalability) -> str:
@@ -169,8 +174,8 @@ def _charts(analysis: Analysis, units: Mapping[str, str]) -> Iterator[SectionCha
         frame = _Frame(names(analysis), top, unit)
         for curve, of in zip(curves, rows, strict=True):
             draw = partial(scalability_chart, curve, of, frame)
-            fits = curve.fit is not None and curve.verdict is not ScalingVerdict.DOES_NOT_FIT
-            yield SectionChart(title=f"{curve.workload}, {curve.system}: scalability", draw=draw, is_printed=fits)
+            title = f"{curve.workload}, {curve.system}: scalability"
+            yield SectionChart(title=title, draw=draw, is_printed=_has_law(curve))
 
 
 def _rows(fit: Scalability, analysis: Analysis, unit: str) -> list[Row]:

@@ -34,6 +34,8 @@ def test_what_holds_for_many_curves_is_said_once(hp: Analysis) -> None:
     nearest, *curves = section.tables
     assert nearest.caption == "Curves that no law fits"
     assert len(nearest.rows) == len(curves) == 8
+    assert len(section.notes) == 1
+    assert any("With a core for each connection, " in note for curve in curves for note in curve.notes)
     _, system, law, miss = (entry.text for entry in nearest.rows[0])
     assert (system, law) == ("BL460c 8 16 SAS", "the universal scalability law")
     assert miss.endswith(" %")

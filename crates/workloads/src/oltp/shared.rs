@@ -55,9 +55,7 @@ impl Shared {
             seed,
         }
     }
-}
 
-impl Shared {
     /// What a transaction sends, in order, on the first of its tables.
     pub fn statements(&self) -> Vec<SentStatement> {
         let text = |id| self.transaction.statements.text(id).to_owned();
