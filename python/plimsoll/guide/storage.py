@@ -165,7 +165,7 @@ _MEASURED_NOTE = (
     " upper end of the one-sided 95 % confidence interval of their share. That server was {server}, fault {fault}."
 )
 _UNMEASURED_NOTE = (
-    "No loss was measured. plimsoll durability --json > STUDY/durability.json measures it, and the guide then shows it"
+    "Loss was not measured. plimsoll durability --json > STUDY/durability.json measures it, and the guide then shows it"
     " here."
 )
 

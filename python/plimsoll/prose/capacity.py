@@ -364,7 +364,7 @@ def slow_words(seen: Mapping[str, Any]) -> str:
     """On which side the machine was how slow, what showed it, and when."""
     other = ""
     if "other" in seen:
-        other = f", and {_times(seen['other_slowness'])} while {seen['other']} was"
+        other = f" ({_times(seen['other_slowness'])} while {seen['other']} was measured)"
     return f"while {seen['slower']} was measured the machine {_how_slow(seen, other)}"
 
 
