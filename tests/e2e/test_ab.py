@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.run.events import RampsCompared, read_events
 from plimsoll.spec.study import read_study
 from support.command import plimsoll, start_forked
 from support.recordings import finished_ids
@@ -126,10 +127,8 @@ def test_loads_that_two_sides_bear_are_compared_by_ramps_and_go_on_where_they_st
 
 def _pairs_of(study: Path) -> int:
     """After how many pairs of ramps the ratio was told last."""
-    events = study / "events.jsonl"
-    lines = events.read_text().splitlines() if events.exists() else []
-    told = [event for line in lines if (event := json.loads(line)["event"])["type"] == "ramps_compared"]
-    return told[-1]["pair_count"] if told else 0
+    told = [said.event for said in read_events(study / "events.jsonl") if isinstance(said.event, RampsCompared)]
+    return told[-1].pair_count if told else 0
 
 
 def test_running_servers_are_compared_and_an_interruption_shows_the_answer_so_far_and_leaves_nothing(
