@@ -372,7 +372,9 @@ def _ranges(of_workload: WorkloadChoices, unit: str) -> Iterator[tuple[str, Choi
         shown = choice.model_copy(update={"alternatives": tuple(reaching)})
         yield f"up to {upper}" if is_first else f"{lower.removesuffix(f' {unit}')} to {upper}", shown
         lower = upper
-    yield f"above {format_rate_inwards(most_tps, unit, is_lower_end=True)}" if most_tps else "any", None
+    above = format_rate_inwards(most_tps, unit, is_lower_end=True)
+    begins = "above" if above == format_rate_inwards(most_tps, unit) else "from"
+    yield f"{begins} {above}" if most_tps else "any", None
 
 
 def _beyond(of_workload: WorkloadChoices) -> str:
