@@ -71,7 +71,7 @@ class Fit(StrEnum):
 
     FITS = "fits"
     DOES_NOT_FIT = "does_not_fit"
-    UNDECIDED = "undecided"  # the load lies within the confidence interval, or what would decide was not measured
+    UNDECIDED = "undecided"  # the next run may or may not sustain it, or what would decide was not measured
     DISTURBED = "disturbed"  # the machine was slow for so long that figures are not those of the system
 
 
