@@ -59,7 +59,7 @@ def test_single_published_figures_indicate_the_level_of_the_highest(noise: float
         top = max(curve.cells, key=lambda cell: cell.throughput_tps.value)
         assert curve.pool.connections == top.level.connections
         assert "(indicated)" in pool_sentence(curve)
-        assert "No level has a higher figure, and the figures do not say how runs differ" in pool_sentence(curve)
+        assert "No other level has a higher figure, and the figures do not say how runs differ" in pool_sentence(curve)
 
 
 def test_what_was_measured_once_says_so() -> None:

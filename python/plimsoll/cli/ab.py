@@ -23,8 +23,8 @@ SetOption = Annotated[
         "--set",
         metavar="NAME=VALUE",
         help="A server option of one side; once for each side. Several with commas: a=1,b=2. Put quotes around a value"
-        ' that holds ",name=", such as optimizer_switch=\'"mrr=on,index_merge=off"\'. Given once, it is compared with'
-        " the default; with several servers it holds for all of them.",
+        ' that holds ",name=", such as optimizer_switch=\'"mrr=on,index_merge=off"\'. If given once, it is compared'
+        " with the default; with several servers it holds for all of them.",
     ),
 ]
 ServersOption = Annotated[
@@ -42,13 +42,13 @@ TargetsOption = Annotated[
     typer.Option(
         "--target",
         metavar="URL",
-        help="A running server as one side, once for each: mysql://user@host:3306/database. It is not frozen; tables"
-        " that it lacks are made, and stay.",
+        help="A running server as one side, once for each: mysql://user@host:3306/database. It is not frozen;"
+        " missing tables are created and kept.",
     ),
 ]
 ConnectionsOption = Annotated[
     int | None,
-    typer.Option("--connections", min=1, max=100_000, help="Number of connections. Default: 8, with --capacity 32."),
+    typer.Option("--connections", min=1, max=100_000, help="Number of connections. Default: 8, or 32 with --capacity."),
 ]
 CapacityOption = Annotated[
     str | None,
@@ -63,7 +63,7 @@ LimitOption = Annotated[
     typer.Option(
         "--for",
         metavar="TIME",
-        help="Longest time for all of it, setting up included. Default: 2m, with --capacity 6m.",
+        help="Longest time for all of it, setting up included. Default: 2m, or 6m with --capacity.",
     ),
 ]
 SaveOption = Annotated[
@@ -97,8 +97,8 @@ def ab(
     """Say which of two servers or settings is faster, and by how much.
 
     Throwaway servers take turns of a quarter of a second under the same load; exactly one runs at a time, so that the
-    noise of the machine meets both (a duet). It ends as soon as the answer is decided, at the latest after --for. With
-    more than two sides the first is the one that the others are compared with.
+    noise of the machine affects all of them (a duet). It ends as soon as the answer is decided, at the latest after
+    --for. With more than two sides the first is the one that the others are compared with.
 
     With --capacity each side gets a rate that rises until most answers are late, in pairs and in random order; at the
     end a steady run of each shows a rate that it holds.

@@ -52,7 +52,7 @@ def capacity(
         typer.Option(
             "--errors",
             metavar="SHARE",
-            help="At most this share may fail, such as 0.1%. Default: failures only count as too slow.",
+            help="At most this share may fail, such as 0.1%. Default: failed transactions just count as too slow.",
         ),
     ] = None,
     connections: Annotated[
@@ -77,9 +77,8 @@ def capacity(
     """Find the highest rate at which response times stay within an objective.
 
     It overloads the server on purpose, again and again: do not point it at a server that others use. A short
-    closed-loop sweep shows about how much the server can do; runs at rates that do not wait for it find the
-    rate at which the objective is crossed, and twelve longer ones around it give its interval. Failed and dropped
-    transactions count as too slow.
+    closed-loop sweep shows about how much the server can do; open-loop runs then find the rate at which the objective
+    is crossed, and twelve longer ones around it give its interval. Failed and dropped transactions count as too slow.
 
     Prints the answer, warnings and every run; after Ctrl-C what is known. Exit code: 0 if a rate holds, undisturbed.
 

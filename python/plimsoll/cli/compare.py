@@ -27,7 +27,7 @@ FailIfOption = Annotated[
         metavar="RULE",
         help="End with exit code 1 if it is established that B is worse than A by more than a limit: slower:5%"
         " (throughput and capacity), p99:10% (99th percentile of response time). undecided: also if neither that"
-        " nor its opposite is established, which is exit code 7 otherwise. Repeatable.",
+        " nor its opposite is established (without it, exit code 7). Repeatable.",
     ),
 ]
 BaselineOption = Annotated[
@@ -55,13 +55,12 @@ def compare(
         typer.Argument(
             metavar="A",
             autocompletion=complete.studies,
-            help="What is compared with: the folder of a study with one system, STUDY:SYSTEM, or the folder of one"
-            " recording.",
+            help="The reference: the folder of a study with one system, STUDY:SYSTEM, or the folder of one recording.",
         ),
     ],
     system: Annotated[
         str,
-        typer.Argument(metavar="B", autocompletion=complete.studies, help="What is compared, in the same form."),
+        typer.Argument(metavar="B", autocompletion=complete.studies, help="What is compared with A, in the same form."),
     ],
     fail_if: FailIfOption = None,
     pass_if: Annotated[
@@ -82,7 +81,7 @@ def compare(
     1 if a rule of --fail-if fails, or 7 if one is undecided. docs/compare.md states its error rates.
 
     Two studies that were measured one after the other have no verdict unless --baseline names other studies of A, or
-    both studies went on after each other at least three times: a machine moves between sessions.
+    the two studies took turns at least three times (A, B, A, B): a machine moves between sessions.
 
     Examples:
 

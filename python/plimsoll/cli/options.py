@@ -171,7 +171,7 @@ StudyFolderArgument = Annotated[
 ]
 StrictOption = Annotated[
     bool,
-    typer.Option("--strict", help="Refuse to measure where pre-flight checks find figures wrong or uncertain."),
+    typer.Option("--strict", help="Refuse to measure if pre-flight findings make figures wrong or uncertain."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

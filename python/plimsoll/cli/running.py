@@ -45,7 +45,7 @@ class Running:
 
     Attributes:
         quiet: Without progress.
-        strict: Refuse to measure where pre-flight checks find figures wrong or uncertain.
+        strict: Refuse to measure if pre-flight findings make figures wrong or uncertain.
         fit_budget: Reduce repetitions until the plan fits the study's budget.
         environment: The one that is there; None where that is not said.
     """

@@ -63,8 +63,8 @@ RequireOption = Annotated[
     typer.Option(
         "--require",
         metavar="measured",
-        help="End with exit code 1 unless it is measured, by repetitions, that a system fits. Single and published"
-        " figures indicate it.",
+        help="End with exit code 1 unless repetitions show that a system fits. Single and published figures, with"
+        ' the grade "indicated", are not enough.',
     ),
 ]
 
@@ -201,8 +201,8 @@ def size(
     """Say which systems can sustain a load, which cannot, and why.
 
     Rests on capacities at an objective and on load at target rates where the study has them, and on closed-loop figures
-    only where there is nothing else. A system is measured to fit if the next run will sustain the load with 95 %
-    confidence. Single and published figures indicate it.
+    only where there is nothing else. A system that fits has the grade "measured" if repetitions show that the next run
+    will sustain the load with 95 % confidence, else "indicated", as by single or published figures.
 
     Lists the cheapest system first if costs are known. --confirm runs the load on the first one, or on another one that
     is named. The exit code is 0 if a system fits and 1 if none does; with --confirm, 0 if the load held, and 1 if it

@@ -32,7 +32,7 @@ ToOption = Annotated[
 
 FitBudgetOption = Annotated[
     bool,
-    typer.Option("--fit-budget", help="Reduce repetitions, to 3 at least, until the plan fits the study's budget."),
+    typer.Option("--fit-budget", help="Reduce repetitions, but not below 3, until the plan fits the study's budget."),
 ]
 
 
@@ -87,7 +87,7 @@ def run(
         typer.Option(
             "--environment",
             metavar="NAME",
-            help='The environment that is there now, for studies with switch = "hand". Only its trials run.',
+            help='The current environment, for studies with switch = "hand". Only its trials run.',
         ),
     ] = None,
 ) -> None:

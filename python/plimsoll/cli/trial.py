@@ -202,8 +202,8 @@ def trial(
     The tables must exist: plimsoll prepare creates them, and tables that sysbench created work too. With --target
     managed, a throwaway server is started and its tables are loaded.
 
-    Ctrl-C ends the load and prints what was measured so far. With --record the run is added to a folder: the same
-    system, workload and level again becomes another repetition; anything else is compared with it in the guide.
+    Ctrl-C ends the load and prints what was measured so far. With --record the run is added to a folder. Another run
+    of the same system, workload and level is a repetition; anything else is compared with it in the guide.
 
     Examples:
 

@@ -274,7 +274,7 @@ SHARED_PROCESSORS = "The client used part of the processors: with the client on 
 INDICATED = " (indicated)"
 """Behind what follows from figures that do not say how much another run would differ."""
 
-SINGLE_FIGURES = "No level has a higher figure, and the figures do not say how runs differ"
+SINGLE_FIGURES = "No other level has a higher figure, and the figures do not say how runs differ"
 
 FEWER = "; fewer were not measured"
 

@@ -43,8 +43,8 @@ _IMPORTED_VERDICTS = {
 }
 _IMPORTED_HEADINGS = ("conclusion", "system", "figure", "range that agrees", "in the source", "verdict")
 _IMPORTED_NOTE = (
-    "Figures agree where they lie within the range. Without repetitions nothing says how far chance moved them, so that"
-    " is an indication, and no confirmation."
+    "Figures agree where they lie within the range. Without repetitions nothing says how far chance moved them, so"
+    " agreement is an indication, not a confirmation."
 )
 
 

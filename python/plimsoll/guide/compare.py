@@ -57,8 +57,8 @@ _NOTES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     ),
     "sessions-not-compared": lambda _: (
         "Sessions of this machine were not compared; repetitions inside a study say nothing of how it moves between"
-        " studies. Measure both in one study, or name other studies of A with --baseline, or let both studies go on"
-        " after each other at least three times."
+        " studies. Measure both in one study, or name other studies of A with --baseline, or let the two"
+        " studies take turns at least three times (A, B, A, B)."
     ),
     "baselines": lambda seen: (
         f"The intervals have the spread between {counted(len(seen['names']) + 1, 'session')} of A: it and"
@@ -183,7 +183,7 @@ def _difference(answer: CompareAnswer) -> str:
             further = _open_end(answer)
             return f"not resolved whether {system} is faster than {base}{over}, {change}{further}"
         case RatioVerdict.DISTURBED:
-            return f"nothing can be said of how {system} compares with {base}{over}"
+            return f"{system} and {base} cannot be compared{over}"
     return f"{system} against {base}{over}: {change}, not testable{_why_untestable(answer)}"
 
 
@@ -221,7 +221,7 @@ def _difference_of_capacities(answer: CompareAnswer) -> str:
             further = _open_end(answer)
             return f"not resolved whether the capacity of {system} is higher than that of {base}{at}, {change}{further}"
         case RatioVerdict.DISTURBED:
-            return f"nothing can be said of how the capacity of {system} compares with that of {base}{at}"
+            return f"the capacities of {system} and {base} cannot be compared{at}"
     if answer.ratio is None:
         return f"no capacity{at} is known of {_without_capacity(answer)}"
     few = f" with {counted(first.base_repetitions, 'pair')} of ramps" if first.is_of_ramps else " with single searches"

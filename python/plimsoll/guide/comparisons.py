@@ -61,7 +61,8 @@ def comparison_sentence(context: FindingContext) -> str:
     if figures["verdict"] == RatioVerdict.DISTURBED:
         place, _, plural = _compared_figures(context)
         return (
-            f"{place}nothing can be said of how {plural} of {high} and {low} compare: disturbed.{_differing(context)}"
+            f"{place}{plural} of {high} and {low} cannot be compared: the measurement was disturbed."
+            f"{_differing(context)}"
         )
     if (turns := _turns(context)) is not None and figures["verdict"] != RatioVerdict.UNTESTABLE:
         return f"{_of_turns(context, turns)}{_but(context)}.{_differing(context)}"

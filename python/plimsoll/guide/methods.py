@@ -186,9 +186,13 @@ METHODS: tuple[MethodNote, ...] = (
         name="Sizing (plimsoll size)",
         applies=_has_levels,
         text=(
-            "The lower end of the confidence interval of the throughput at the requested level decides, where there is "
-            "one. Between two measured levels throughput is interpolated on a straight line and marked so; nothing is "
-            "said beyond the last level. A response-time objective is met only by measured response times."
+            "A system fits where the lower 95 % prediction limit of the next run, by its capacity or by its throughput"
+            " at the requested level, is at least the required throughput, headroom included. It does not fit where the"
+            " upper end of the 95 % confidence interval of the mean is below the required throughput; in between it is"
+            " undecided. Figures without repetitions decide as they stand, and only indicate. At target rates, a rate"
+            " of at least the required throughput must be sustained in three repetitions or more; fewer only indicate."
+            " Between two measured levels throughput is interpolated on a straight line and marked so; nothing is said"
+            " beyond the last level. A response-time objective is met only by measured response times."
         ),
     ),
     MethodNote(

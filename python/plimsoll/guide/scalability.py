@@ -37,7 +37,7 @@ _LINE_POINTS = 60
 _REGIONS = {
     "cores": "a core each",
     "siblings": "a hardware thread each",
-    "beyond": "more than CPUs",
+    "beyond": "fewer CPUs than connections",
     "unknown": NOT_KNOWN,
 }
 
@@ -65,9 +65,9 @@ def scalability_section(analysis: Analysis) -> Section | None:
         ),
         charts=tuple(_charts(analysis, units)),
         notes=(
-            "The scale factor is throughput over that of the lowest level. Efficiency is the scale factor over how many"
-            " times as many connections there were: 1 is linear scaling. The dashed line is linear scaling from the"
-            " lowest level; the dotted line is the number of physical cores.",
+            "The scale factor is throughput over that of the lowest level. Efficiency is the scale factor divided by"
+            " the factor by which connections increased: 1 is linear scaling. The dashed line is linear scaling from"
+            " the lowest level; the dotted line is the number of physical cores.",
             *_within_cores(curves),
         ),
     )
@@ -103,7 +103,7 @@ def _table(fit: Scalability, unit: str, links: Links) -> Table:
         Column(heading="efficiency"),
         Column(heading=per_cpu),
         Column(heading=f"law, {unit}"),
-        text_column("connections have"),
+        text_column("CPUs for the connections"),
     )
     rows = []
     for level in fit.levels:
@@ -157,7 +157,7 @@ def _law_within_cores(fit: Scalability) -> str:
         return ""
     return (
         f"no law is fitted to the levels with a core for each connection alone: there are {count}, and it takes"
-        f" {LEVELS_NEEDED}. So the law does not tell cores from sibling threads and from waiting connections."
+        f" {LEVELS_NEEDED}. So the law does not distinguish between cores, sibling threads and waiting connections."
     )
 
 

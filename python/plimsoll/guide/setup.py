@@ -63,8 +63,8 @@ def repeat_section(analysis: Analysis) -> Section | None:
         notes=(
             f"Save the study file below as study.toml, and run with Plimsoll {analysis.plimsoll_version}:"
             " plimsoll study run study.toml",
-            "Comments, the arguments of hooks and what is called a secret are left out of it. Passwords, and workload"
-            " files that it names, are to be added.",
+            "Comments, the arguments of hooks and what is called a secret are left out of it. Add the passwords and the"
+            " workload files that it names.",
         ),
         listings=(Listing(title="study.toml", text=analysis.study_file.text),),
     )

@@ -177,7 +177,7 @@ def _how_many(fitting: Sequence[SystemFit], all_count: int, load: str) -> str:
     whom = f"All {all_count} systems" if count == all_count else f"{count} of {all_count} systems"
     whom, s = ("The system", "s") if all_count == 1 else (whom, "s" if count == 1 else "")
     if is_closed:
-        return f"{whom} complete{s} {load}, by clients that wait for each answer: not a size to plan by"
+        return f"{whom} complete{s} {load}, by clients that wait for each answer: do not plan by this figure"
     return f"{whom} sustain{s} {load}"
 
 
@@ -193,7 +193,7 @@ def _indicated(fitting: Sequence[SystemFit], systems: Sequence[SystemFit], asked
         lacks = "so variation has to fit into the headroom: measure to know"
     else:
         lacks = f"so without a margin for variation: keep {_MARGIN_FOR_VARIATION * 100:.0f} % or measure"
-    closed = " These are clients that wait for each answer: not a size to plan by."
+    closed = " These are clients that wait for each answer: do not plan by this figure."
     is_closed = all(system.evidence is SizeEvidence.SATURATION for system in fitting)
     return f"Indicated for {_load(asked)}: {names}, by {margin}; {once}, {lacks}.{closed if is_closed else ''}"
 
@@ -372,7 +372,9 @@ def _ranges(of_workload: WorkloadChoices, unit: str) -> Iterator[tuple[str, Choi
         shown = choice.model_copy(update={"alternatives": tuple(reaching)})
         yield f"up to {upper}" if is_first else f"{lower.removesuffix(f' {unit}')} to {upper}", shown
         lower = upper
-    yield f"above {format_rate_inwards(most_tps, unit, is_lower_end=True)}" if most_tps else "any", None
+    above = format_rate_inwards(most_tps, unit, is_lower_end=True)
+    begins = "above" if above == format_rate_inwards(most_tps, unit) else "from"
+    yield f"{begins} {above}" if most_tps else "any", None
 
 
 def _beyond(of_workload: WorkloadChoices) -> str:
@@ -418,11 +420,12 @@ def _basis_entries(choice: Choice | None, *, has_p99: bool) -> tuple[Entry, ...]
 
 
 _ORDERS = {
-    SizedBy.PRICE: "First comes the cheapest, then the better grade, then the one that is good for the most.",
-    SizedBy.CORES: "First comes the one with the fewest cores, then the better grade, then the one that is good for"
-    " the most.",
-    SizedBy.NOTHING: "First comes the better grade, then the one that is good for the most: neither comparable"
-    " prices nor cores of all are known.",
+    SizedBy.PRICE: "The cheapest system comes first; among equals, the better grade, then the system that is good for"
+    " the highest load.",
+    SizedBy.CORES: "The system with the fewest cores comes first; among equals, the better grade, then the system that"
+    " is good for the highest load.",
+    SizedBy.NOTHING: "The system with the better grade comes first; among equals, the system that is good for the"
+    " highest load. Neither comparable prices nor the cores of all systems are known.",
 }
 """Which of several systems that are good for a load is chosen."""
 

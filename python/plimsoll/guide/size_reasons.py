@@ -53,7 +53,7 @@ def _fits(system_fit: SystemFit, asked: LoadAsked, sustained: str) -> str:
     times = system_fit.reason.known["response_ms_p99"]
     single = " in single runs" if system_fit.response_p99_ms is None else ""
     met = f", p99 response time {ms_span(times)}{single}" if asked.response_p99_ms is not None and times else ""
-    plan = ": not a size to plan by" if system_fit.evidence is SizeEvidence.SATURATION else ""
+    plan = ": do not plan by this figure" if system_fit.evidence is SizeEvidence.SATURATION else ""
     return f"It {sustained}{met}{plan}."
 
 

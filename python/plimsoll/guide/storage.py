@@ -157,7 +157,7 @@ def _number(value: float | None) -> str:
 
 
 _CLASSES_NOTE = (
-    "Promise is what the settings of the source say that may be lost, if storage does as it is told. A semi-synchronous"
+    "Promise is what may be lost according to the source's settings, if storage obeys flushes. A semi-synchronous"
     " commit is on another machine as well before it is answered, unless the source fell back to asynchronous."
 )
 _MEASURED_NOTE = (

@@ -62,8 +62,8 @@ _NOTE = (
     " threads, client CPU the load engine's work between transactions."
 )
 _OUTSIDE_NOTE = (
-    "Outside is measured time for which the response time has no room. Room goes to waits first, then to server CPU,"
-    " then to client CPU, so time in which server and client were both busy counts as server CPU."
+    "Outside is measured time that exceeds the response time. The response time is filled with waits first, then with"
+    " server CPU, then with client CPU, so time in which server and client were both busy counts as server CPU."
 )
 _ESTIMATE_NOTE = (
     "Redo and binary log is estimated as flushes times the time of a flush; with group commit the true wait is longer."
@@ -331,8 +331,8 @@ def _resource(where: WhereTime, unit: str, use: StorageUse | None) -> str:
         text += _of_fio(demand.resource, use)
     elif is_full and _is_of_others(where, demand.resource):
         text = (
-            f"{name} {verb} saturated, and not by this load: {used} at the highest throughput, and"
-            f" {format_percent(where.others_ratio or 0.0)} of the busy time was that of other processes than server and"
+            f"{name} {verb} saturated, but not by this load: {used} at the highest throughput, and"
+            f" {format_percent(where.others_ratio or 0.0)} of the busy time went to processes other than server and"
             " client. End them, and measure again."
         )
     elif is_full:

@@ -310,7 +310,9 @@ def capacities_compared_sentence(finding: Finding) -> str:
         return _single_searches_compared(finding, ratio)
     inside = f" ({interval})" if interval else ""
     if seen["verdict"] == RatioVerdict.DISTURBED:
-        return f"{finding.workload}: nothing can be said of how the capacities of {high} and {low} compare: disturbed."
+        return (
+            f"{finding.workload}: the capacities of {high} and {low} cannot be compared: the measurement was disturbed."
+        )
     if RatioVerdict(seen["verdict"]).is_difference:
         lost = lost_words(seen, high)
         return f"{finding.workload}: the capacity of {high} is {higher(ratio.value)} {low}{inside}{lost}."

@@ -60,7 +60,7 @@ def run_study(
         spec: What it says.
         folder: Where everything about the study is kept.
         watch: Is told of every event.
-        strict: Refuse to measure where pre-flight checks find figures wrong or uncertain.
+        strict: Refuse to measure if pre-flight findings make figures wrong or uncertain.
         fit_budget: Whether repetitions are reduced where the plan would take longer than the budget.
         environment: The one that is there, where environments are switched by hand; None to find it by checks.
 

@@ -56,7 +56,7 @@ class CapacityLevels(Written):
 
     Attributes:
         response_p99: 99 % of arrivals must be answered within this time.
-        errors: At most this share of arrivals may fail, be dropped or not end, such as "0.1%". Default: they only count
+        errors: At most this share of arrivals may fail, be dropped or not end, such as "0.1%". Default: they just count
             as too slow.
     """
 

@@ -62,7 +62,7 @@ def test_what_hp_says_of_3000_read_write(hp: Analysis) -> None:
     (text,) = answer_sentences(size(hp, tps=3000, workload=READ_WRITE, headroom=0.0))
     assert text == (
         f"Indicated for 3,000 tps of oltp complex read/write: {said} without a margin for variation: keep 20 % or"
-        " measure. These are clients that wait for each answer: not a size to plan by."
+        " measure. These are clients that wait for each answer: do not plan by this figure."
     )
     (with_headroom,) = answer_sentences(size(hp, tps=2100, workload=READ_WRITE, headroom=0.3))
     assert f"{said} variation has to fit into the headroom: measure to know." in with_headroom
@@ -91,7 +91,7 @@ def test_pool_is_cores_for_read_write_and_twice_that_for_read_only(hp: Analysis)
     )
     assert any(
         "read-only: connection pool = twice the cores (two connections for each processor core) on every system"
-        " (indicated). No level has a higher figure, and the figures do not say how runs differ." in text
+        " (indicated). No other level has a higher figure, and the figures do not say how runs differ." in text
         for text in answer_of(hp)
     )
     assert {curve.pool.reason for curve in hp.curves} == {PoolReason.SINGLE_FIGURES}

@@ -113,8 +113,8 @@ def test_a_closed_loop_sustains_nothing() -> None:
     """It is the most that so many clients get through, who send nothing while they wait."""
     found = size(ONE, tps=1000, connections=16).systems[0]
     assert found.reason.text == (
-        "It completes at most 2,000 tps (95 % CI 1,900 to 2,100) with 16 clients that wait for each answer: not a size"
-        " to plan by."
+        "It completes at most 2,000 tps (95 % CI 1,900 to 2,100) with 16 clients that wait for each answer: do not"
+        " plan by this figure."
     )
     one = size(analysis(curve("a", (1, 500.0, 1.0))), tps=100).systems[0]
     assert "with 1 client that waits for each answer" in one.reason.text

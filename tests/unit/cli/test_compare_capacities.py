@@ -269,7 +269,7 @@ def test_capacities_of_an_unlike_machine_name_no_winner_and_decide_no_rule(tmp_p
     assert (found["verdict"], found["low"], found["repetitions_needed"]) == ("disturbed", None, None)
     assert [place["outcome"] for place in found["gates"]] == ["undecided"]
     assert str(found["text"]).startswith("Disturbed: while ")
-    assert "nothing can be said of how the capacity of" in str(found["text"])
+    assert "cannot be compared" in str(found["text"])
     alike = search(tmp_path / "three", [1000.0, 1005.0, 995.0], second=QUIET)
     assert answer(one, alike, "--fail-if", "slower:5%")["verdict"] == "slower"
 

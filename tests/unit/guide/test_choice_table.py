@@ -63,11 +63,11 @@ def test_ranges_join_and_each_workload_ends_with_what_is_above() -> None:
     assert [row[:3] for row in made] == [
         ["read-only", "up to 1,000 tps", "durable"],
         ["read-only", "1,000 to 2,500 tps", "relaxed"],
-        ["read-only", "above 2,501 tps", NONE_GOOD],
+        ["read-only", "from 2,501 tps", NONE_GOOD],
         ["read-write", "up to 70.0 tps", "relaxed"],
         [
             "read-write",
-            "above 70.1 tps",
+            "from 70.1 tps",
             "no system is known to be good for every such load: ask plimsoll size for yours, or measure further",
         ],
     ]
@@ -77,6 +77,7 @@ def test_ranges_join_and_each_workload_ends_with_what_is_above() -> None:
 def test_ranges_whose_ends_are_printed_alike_are_left_out() -> None:
     made = rows(study(choice("a", 0.001), choice("b", 1000.2), choice("c", 1000.7), choice("d", 2000.0)))
     assert [row[1:3] for row in made[:-1]] == [["up to 1,000 tps", "b"], ["1,000 to 2,000 tps", "d"]]
+    assert made[-1][1] == "above 2,000 tps", "d is good for just that"
 
 
 def test_an_alternative_that_goes_no_further_than_the_row_before_is_left_out() -> None:
@@ -158,4 +159,5 @@ def test_size_never_contradicts_what_is_printed(seed: int) -> None:
             assert all(facts["choose"] in fitting(made, workload, tps) for tps in within)
         elif facts["choose"] == NONE_GOOD:
             above_tps = ends_tps[0] if ends_tps else 1e-6
-            assert not any(fitting(made, workload, above_tps * factor) for factor in (1 + 1e-12, 1.001, 1.1, 2.0, 10.0))
+            least = 1 + 1e-12 if load.startswith("above") else 1.0
+            assert not any(fitting(made, workload, above_tps * factor) for factor in (least, 1.001, 1.1, 2.0, 10.0))

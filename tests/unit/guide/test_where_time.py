@@ -144,8 +144,8 @@ def test_a_busy_device_is_not_called_saturated() -> None:
 
 def test_processors_that_others_keep_busy_are_not_saturated_by_the_load() -> None:
     of_others = told(others_ratio=0.78)
-    assert of_others.startswith("the processors are saturated, and not by this load: 95.0 % busy")
-    assert "78.0 % of the busy time was that of other processes than server and client. End them" in of_others
+    assert of_others.startswith("the processors are saturated, but not by this load: 95.0 % busy")
+    assert "78.0 % of the busy time went to processes other than server and client. End them" in of_others
     assert of_others.count("78.0 %") == 1
     fewer = told(others_ratio=0.3)
     assert fewer.startswith("the processors are saturated: 95.0 % busy")

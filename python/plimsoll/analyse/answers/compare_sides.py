@@ -2,8 +2,8 @@
 
 Across what two sides of a comparison were replicated, and how far sessions of one system lie apart. A machine is not
 equally fast in two sessions: its neighbours, its files and its caches are others. Repetitions within a study share its
-session, so they say nothing of that. Two studies are therefore compared across sessions: where both went on after each
-other several times, each stretch is a session; else other studies of the first side show how far sessions lie apart;
+session, so they say nothing of that. Two studies are therefore compared across sessions: where both took turns several
+times, each stretch is a session; else other studies of the first side show how far sessions lie apart;
 else nothing does, and there is no verdict.
 
 Assumptions: the logarithms of what sessions find are about normal and independent of each other, and those of the
@@ -131,7 +131,7 @@ def design_of_two_studies(base: Side, system: Side, baselines: Sequence[Side], *
 
 
 def sessions_between(base: Side, system: Side) -> Sessions:
-    """By when the trials of both began, whether two studies went on after each other or were made once each."""
+    """By when the trials of both began, whether two studies took turns or were made once each."""
     order = _in_time(base, system)
     if order is None:
         return Sessions.UNKNOWN

@@ -71,7 +71,7 @@ class Fit(StrEnum):
 
     FITS = "fits"
     DOES_NOT_FIT = "does_not_fit"
-    UNDECIDED = "undecided"  # the load lies within the confidence interval, or what would decide was not measured
+    UNDECIDED = "undecided"  # the next run may or may not sustain it, or what would decide was not measured
     DISTURBED = "disturbed"  # the machine was slow for so long that figures are not those of the system
 
 
@@ -326,7 +326,7 @@ class SizeAnswer(Document):
         grade: The best of those that fit; where none does, the worst of all.
         systems: Those that fit first, measured before indicated; then cheapest first when costs are given, otherwise by
             falling margin.
-        tightest: Of those that are measured to fit, the one with the least to spare.
+        tightest: Of the systems that fit with the grade `measured`, the one with the least to spare.
         scale_out: Only when none fits; cheapest first when costs are given, otherwise fewest first.
         is_cost_comparable: All prices are in one currency; otherwise no system is called cheaper.
         assumptions: What it rests on.

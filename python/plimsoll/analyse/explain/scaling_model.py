@@ -80,7 +80,7 @@ class ScalingLevel(Document):
         level: Which.
         region: Whether there was a core for each connection.
         scale_factor: Throughput over that of the lowest level.
-        efficiency: The scale factor over how many times as many connections there were: 1 is linear scaling.
+        efficiency: The scale factor divided by the factor by which connections increased: 1 is linear scaling.
         tps_per_server_cpu: Throughput over the processors that the server kept busy; null where its processor time is
             unknown.
         tps_per_busy_cpu: Throughput over the processors that were busy, client and others included; null when unknown.

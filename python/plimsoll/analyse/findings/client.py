@@ -274,8 +274,7 @@ def check_place(trial_summary: TrialSummary) -> Iterator[Doubt]:
 CLIENT_ON_SERVER_HOST = WarningKind(
     "client-on-server-host",
     Voids.ABSOLUTE,
-    "Take differences between systems from such trials rather than absolute figures, or run the client on another"
-    " host.",
+    "Use such trials for differences between systems, not for absolute figures; or run the client on another host.",
     "The client takes processor time from the server: absolute figures are too low.",
 )
 

@@ -23,7 +23,7 @@ from plimsoll.record.model import TrialRecord, TrialWarning
 class Severity(Enum):
     """What warnings mean for the figures, the gravest first."""
 
-    GRAVE = "Figures may mean something else than they seem to"
+    GRAVE = "Figures may not mean what they seem to"
     UNCERTAIN = "Figures are less certain than they seem"
     CONTEXT = "What to know about the measurement"
 

@@ -92,7 +92,7 @@ class MachineSlower(Observation, kind=MACHINE_SLOWER, seen="machine-slower"):
         repetition: Counted from 1.
         figure: Which figure of the machine tells it.
         slower_ratio: By how much.
-        limit_ratio: How much does not count.
+        limit_ratio: How much is tolerated.
     """
 
     repetition: int
@@ -107,7 +107,7 @@ class MachineSlower(Observation, kind=MACHINE_SLOWER, seen="machine-slower"):
         return (
             f"{repeat_noun(is_duet=self.is_duet)} {self.repetition}: {what} made the machine"
             f" {format_percent(self.slower_ratio)} slower than the median of the trials; up to"
-            f" {format_percent(self.limit_ratio)} does not count"
+            f" {format_percent(self.limit_ratio)} is tolerated"
         )
 
 
