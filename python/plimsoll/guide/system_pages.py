@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
+from itertools import product, takewhile
 
 from plimsoll.analyse.explain.variables import is_own, spelled, stated_options
 from plimsoll.analyse.model import Analysis, SystemSummary, WorkloadSummary
@@ -276,12 +276,15 @@ def _more(analysis: Analysis, system: SystemSummary) -> tuple[Table, ...]:
 
 
 class _PageSeries(Series):
-    """How lines of a page are told apart: a system by its colour in all of the guide, a workload by dash and shape."""
+    """How lines of a page are told apart, also in grey: by a system's colour in all of the guide, dash, and shape.
 
-    def __init__(self, analysis: Analysis, workloads: list[str], style: Style) -> None:
+    The dash is the workload's; a shape belongs to one line of the page.
+    """
+
+    def __init__(self, analysis: Analysis, workloads: list[str], lines: int, style: Style) -> None:
         super().__init__([clean(system.name) for system in analysis.systems], style)
-        shapes, dashes = series_shapes(len(workloads)), series_dashes(len(workloads))
-        self.shape = alt.Shape("workload:N", scale=alt.Scale(domain=workloads, range=shapes), legend=None)
+        shapes, dashes = series_shapes(lines), series_dashes(len(workloads))
+        self.shape = alt.Shape("line:O", scale=alt.Scale(domain=list(range(lines)), range=shapes), legend=None)
         self.dash = alt.StrokeDash("workload:N", scale=alt.Scale(domain=workloads, range=dashes), legend=None)
 
 
@@ -308,11 +311,12 @@ def _charts(analysis: Analysis, systems: Sequence[SystemSummary]) -> Iterator[Se
 def _page_chart(
     analysis: Analysis, systems: Sequence[str], kind: LevelKind, workloads: Sequence[WorkloadSummary], style: Style
 ) -> Chart:
-    shown = {clean(name) for name in systems}
+    shown = [clean(name) for name in systems]
+    known = [clean(workload.name) for workload in analysis.workloads]
     charted = [Charted(analysis, workload, kind) for workload in workloads]
     rows: list[Row] = [
-        {**row, "workload": clean(workload.name)}
-        for workload, of in zip(workloads, charted, strict=True)
+        {**row, "workload": name, "line": known.index(name) * len(shown) + shown.index(row["system"])}
+        for name, of in zip((clean(workload.name) for workload in workloads), charted, strict=True)
         for row in of.rows
         if row["system"] in shown
     ]
@@ -320,7 +324,7 @@ def _page_chart(
     top = max(row["rate"] for row in rows) * 1.06 or 1.0
     y = axis_y("rate:Q", rate_words(charted[0].unit), alt.Scale(domain=[0, top], nice=False))
     tooltip = [alt.Tooltip("workload:N", title="workload"), *charted[0].tooltip]
-    marks = _PageSeries(analysis, [clean(workload.name) for workload in analysis.workloads], style)
+    marks = _PageSeries(analysis, known, len(known) * len(shown), style)
     return finish(alt.layer(*lines_and_points(chart_of(rows), x, y, marks, tooltip)), style)
 
 
@@ -328,11 +332,12 @@ def _lines(analysis: Analysis, systems: Sequence[SystemSummary], labels: Sequenc
     names = [system.name for system in analysis.systems]
     colours, count = series_colours(PAGE, len(names)), len(analysis.workloads)
     drawn = {workload.name for workloads in _drawn(analysis, systems).values() for workload in workloads}
-    for workload, dash, shape in zip(analysis.workloads, series_dashes(count), series_shapes(count), strict=True):
-        for system, label in zip(systems, labels, strict=True):
-            if workload.name in drawn and curves_of(analysis, system.name, workload.name):
-                name = f"{workload.name}, {label}" if label else workload.name
-                yield Line(name, colours[names.index(system.name)], " ".join(map(str, dash)), shape)
+    of_workloads = zip(analysis.workloads, series_dashes(count), strict=True)
+    lines = list(product(of_workloads, zip(systems, labels, strict=True)))
+    for ((workload, dash), (system, label)), shape in zip(lines, series_shapes(len(lines)), strict=True):
+        if workload.name in drawn and curves_of(analysis, system.name, workload.name):
+            name = f"{workload.name}, {label}" if label else workload.name
+            yield Line(name, colours[names.index(system.name)], " ".join(map(str, dash)), shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,9 +75,8 @@ def test_a_table_that_would_be_too_wide_is_one_for_each_system() -> None:
 def test_a_page_has_one_chart_with_a_line_for_each_workload_and_value() -> None:
     page = system_pages(grouped_by(imported_analysis(), "storage"))[3]
     assert len(page.charts) == 1
-    looks = [(line.colour, line.shape) for line in page.lines]
-    assert len(set(looks)) == len(page.lines) == 4
-    assert len({colour for colour, _ in looks}) == len({shape for _, shape in looks}) == 2
+    assert len({line.shape for line in page.lines}) == len(page.lines) == 4, "they are told apart in grey"
+    assert len({line.colour for line in page.lines}) == len({line.dash for line in page.lines}) == 2
     assert page.lines[0].colour == "var(--series-6)", "the colour that the system has everywhere else"
 
 
