@@ -61,7 +61,7 @@ _COLUMNS_MAX = 14
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """How one line of a page's chart is drawn: the colour says which system, dash and shape which workload."""
+    """How one line of a page's chart is drawn: the colour says which system, the dash which workload."""
 
     name: str
     colour: str
