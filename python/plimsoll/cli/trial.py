@@ -23,6 +23,7 @@ from plimsoll.cli.options import (
     DistributionOption,
     DriversOption,
     JsonOption,
+    LabelOption,
     Login,
     OptionsOption,
     RateOption,
@@ -194,6 +195,7 @@ def trial(
     record: RecordOption = None,
     record_system: RecordSystemOption = None,
     record_workload: RecordWorkloadOption = None,
+    label: LabelOption = None,
     sheet: SheetOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -225,7 +227,7 @@ def trial(
     warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
     duration_s = option_values.duration_s(duration, "--duration")
     shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
-    kept = recording_wanted(record, record_system, record_workload, wanted)
+    kept = recording_wanted(record, record_system, record_workload, wanted, option_values.labels(label or ()))
     with ExitStack() as stack:
         resolved, started = _servers(target, login, replicas,
             lambda: throwaway(stack, server, spec, login, connections, kept, replicas))  # fmt: skip
