@@ -69,3 +69,26 @@ def history(
         facts = ComparedSide(name="a", study="nights", system="a", trials_count=len(trials))
         studies.append(PastStudy(f"nights/{day:02d}", [Side(facts, trials)]))
     return studies
+
+
+def machine(*, slow: bool = False) -> MachineSeconds:
+    """A minute of a machine of two CPUs; `slow`: others keep server and client from half of them all the time."""
+    size = 60
+
+    def constant(value: float) -> np.ndarray:
+        return np.full(size, value)
+
+    return MachineSeconds(
+        began_unix_s=DAY_S,
+        host="here",
+        cpu_count=2,
+        in_service=4.0,
+        throughput_tps=1000.0,
+        server_cpu_s=constant(0.6 if slow else 1.2),
+        server_wait_s=constant(2.0 if slow else 0.6),
+        client_cpu_s=constant(0.15 if slow else 0.3),
+        client_wait_s=constant(0.4 if slow else 0.1),
+        free_ratio=constant(0.0 if slow else 0.25),
+        steal_ratio=constant(0.0),
+        frequency_hz=constant(3e9),
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
-from plimsoll.cli.gates import JunitOption, PassIfOption, gates_of, write_file
+from plimsoll.cli.gates import JunitOption, PassIfOption, gates_of
 from plimsoll.cli.help import Command
 from plimsoll.cli.option_values import share
 from plimsoll.cli.options import JsonOption
@@ -105,8 +105,9 @@ def compare(
 
     if junit is not None:
         from plimsoll.guide.junit import compare_junit
+        from plimsoll.record.files import replace_file
 
-        write_file(junit, compare_junit(answer, gates.if_undecided), "--junit")
+        replace_file(junit, compare_junit(answer, gates.if_undecided), "choose another --junit")
     _show(answer, as_json=as_json, as_markdown=as_markdown)
     raise typer.Exit(gates.exit_code(answer.gates, lambda gate: gate_words(gate, answer)))
 

@@ -94,18 +94,3 @@ def _rule(written: str) -> GateRule:
     if not colon or name not in metrics:
         raise SpecError(f"--fail-if: must be slower:5%, p99:10% or undecided, is {written[:60]!r}")
     return GateRule(metrics[name], share(limit, f"--fail-if {name}", allow_zero=True))
-
-
-def write_file(path: Path, text: str, option: str) -> None:
-    """Writes a file that an option names.
-
-    Raises:
-        HostError: It cannot be written.
-    """
-    from plimsoll.errors import HostError
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise HostError(f"{option} {path}: cannot be written: {error.strerror}; choose another file") from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
-from plimsoll.cli.gates import JunitOption, PassIfOption, gates_of, write_file
+from plimsoll.cli.gates import JunitOption, PassIfOption, gates_of
 from plimsoll.cli.option_values import share
 from plimsoll.cli.options import JsonOption
 
@@ -88,16 +88,17 @@ def trend(
     from plimsoll.analyse.answers.trend import trend as trend_of
     from plimsoll.guide.sides import read_past
     from plimsoll.guide.trend import trend_gate_words
+    from plimsoll.record.files import replace_file
 
     answer = trend_of(read_past(studies), order_by=order_by, rules=gates.rules, newest=newest, equal_within=margin)
     if junit is not None:
         from plimsoll.guide.junit import trend_junit
 
-        write_file(junit, trend_junit(answer, gates.if_undecided), "--junit")
+        replace_file(junit, trend_junit(answer, gates.if_undecided), "choose another --junit")
     if html is not None:
         from plimsoll.guide.trend import trend_html
 
-        write_file(html, trend_html(answer), "--html")
+        replace_file(html, trend_html(answer), "choose another --html")
     _show(answer, as_json=as_json, as_markdown=as_markdown)
     raise typer.Exit(gates.exit_code(answer.gates, trend_gate_words))
 

@@ -10,8 +10,11 @@ sped up), and neighbours resemble each other because machines drift. The test is
 * Its distribution is that of simulated autocorrelated normal series of the same length (AR(1), seeded), because a
   permutation would take memory for a shift. The correlation is estimated beside the shift itself: the larger of that
   of residuals, whose bias is removed (Marriott and Pope 1954), and that of differences (their variances at lags 1 and
-  2 are as 1 to 1 + phi), raised by a quarter of a standard error, since one that is too small names shifts.
-* Series are split again and again (binary segmentation, Vostrikova 1981). Both parts share the level of the test by
+  2 are as 1 to 1 + phi), raised by half a standard error. It is the least of those at the place and
+  the two on either side of it, since a value on the wrong side of a shift looks like memory.
+* A level that ends again is looked for in the same way, by the sum of a stretch (circular binary segmentation, Olshen
+  and others 2004), with a fifth of the level of the test: a single split hardly sees what lies in the middle.
+* Series are split again and again (binary segmentation, Vostrikova 1981). Their parts share the level of the test by
   their lengths. At the end each shift has to stand the test between its neighbours.
 * A line that describes a stretch as well as its shifts by Schwarz's criterion makes them a gradual change: nothing
   began at one place.
@@ -27,7 +30,7 @@ all words (`plimsoll.analyse.answers.trend`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -46,13 +49,19 @@ SHORTEST_HISTORY = 2 * SHORTEST
 _SIMULATED = 1999
 """Series of each length and correlation: the least chance that can be stated is 1 in 2,000."""
 
-_MARGIN = 0.25
+_MARGIN = 0.5
 """Standard errors by which the correlation is raised."""
+
+_NEAR = 2
+"""Places on either side of a shift at which memory is looked for as well: a value on the wrong side looks like it."""
 
 _GRID = 20
 """Correlations are rounded up to one in so many."""
 
 _LARGEST_CORRELATION = 0.9
+
+_SPELLS_PART = 0.2
+"""Of the level of a test, for levels that end again."""
 
 _LOCATION_LIMIT = 2 * math.log(2 / 0.05)
 """Twice the log likelihood by which a place may be worse than the best one and still be in the 95 % set: the loss on
@@ -136,7 +145,7 @@ def chance_of_any(values: Series) -> float:
     """The chance of a shift as clear as the clearest one in a history without any, 0..1; 1 for too short a history."""
     if values.size < SHORTEST_HISTORY or np.ptp(values) == 0.0:
         return 1.0
-    chances, _ = _chances(_scores_of(values)[None, :])
+    chances, _, _ = _chances(_scores_of(values)[None, :])
     return float(chances[0])
 
 
@@ -166,12 +175,14 @@ def _split(values: Series, offset: int, alpha: float) -> list[int]:
     size = values.size
     if size < SHORTEST_HISTORY or np.ptp(values) == 0.0:
         return []
-    chances, places = _chances(_scores_of(values)[None, :])
+    chances, firsts, lasts = _chances(_scores_of(values)[None, :])
     if chances[0] > alpha:
         return []
-    at = int(places[0])
-    before = _split(values[:at], offset, alpha * at / size)
-    return [*before, offset + at, *_split(values[at:], offset + at, alpha * (size - at) / size)]
+    edges = sorted({0, int(firsts[0]), int(lasts[0]), size})
+    begins = [offset + edge for edge in edges[1:-1]]
+    for first, last in pairwise(edges):
+        begins += _split(values[first:last], offset + first, alpha * (last - first) / size)
+    return sorted(begins)
 
 
 def _pruned(values: Series, begins: list[int], alpha: float) -> list[int]:
@@ -189,18 +200,28 @@ def _between(values: Series, begins: Sequence[int], index: int) -> tuple[float, 
     """The chance of the clearest shift between two neighbours of a shift, and both ends."""
     edges = [0, *begins, values.size]
     first, last = edges[index], edges[index + 2]
-    return chance_of_any(values[first:last]), first, last
+    chances, _ = _chances_of_shift(_scores_of(values[first:last])[None, :])
+    return float(chances[0]), first, last
 
 
 def _shift(values: Series, begins: Sequence[int], index: int) -> LevelShift:
     chance, first, last = _between(values, begins, index)
-    scores, begin = _scores_of(values[first:last]), begins[index]
-    gains = _gains(scores[None, :], shortest=1)[0]
-    left = max(float(scores @ scores) - float(gains[begin - first - 1]), 1e-9)
-    within = _correlation(_deviations(scores, [begin - first]), [begin - first])
-    unit = left / max(scores.size - 2, 1) * (1 + within) / (1 - within)
-    likely = np.flatnonzero(gains >= gains[begin - first - 1] - _LOCATION_LIMIT * unit) + first + 1
+    begin, at = begins[index], begins[index] - first
+    bounded = _without_outliers(values[first:last], [at])
+    gains = _gains(bounded[None, :] - bounded.mean(), shortest=1)[0]
+    deviations = _deviations(bounded, [at])
+    within = _correlation(deviations, [at])
+    unit = float(deviations @ deviations) / (deviations.size - 2) * (1 + within) / (1 - within)
+    likely = np.flatnonzero(gains >= gains[at - 1] - _LOCATION_LIMIT * unit) + first + 1
     return LevelShift(begin, int(likely[0]), int(likely[-1]), chance, ShiftKind.LASTING)
+
+
+def _without_outliers(values: Series, begins: Sequence[int]) -> Series:
+    """Values that lie further out than three deviations beyond all levels are drawn in to there."""
+    parts = np.split(values, begins)
+    medians = np.array([np.median(part) for part in parts])
+    deviation = 1.4826 * float(np.median(np.abs(values - np.repeat(medians, [part.size for part in parts]))))
+    return np.clip(values, medians.min() - 3 * deviation, medians.max() + 3 * deviation)
 
 
 def _with_kinds(values: Series, shifts: Sequence[LevelShift]) -> list[LevelShift]:
@@ -219,7 +240,9 @@ def _with_kinds(values: Series, shifts: Sequence[LevelShift]) -> list[LevelShift
             kinds[later[0]] = ShiftKind.RETURN
     for first, last in _same_way(means):
         if _is_gradual(values, begins, first, last):
-            kinds[first:last] = [ShiftKind.GRADUAL] * (last - first)
+            kinds[first:last] = [
+                kind if kind is ShiftKind.ONE_SIDED else ShiftKind.GRADUAL for kind in kinds[first:last]
+            ]
     return [replace(shift, kind=kind) for shift, kind in zip(shifts, kinds, strict=True)]
 
 
@@ -251,12 +274,15 @@ def _is_gradual(values: Series, begins: Sequence[int], first: int, last: int) ->
     """Whether a line describes shifts `first` to `last` and the levels around them as well (Schwarz 1978)."""
     edges = [0, *begins, values.size]
     offset, end = edges[first], edges[last + 1]
-    stretch, within = _scores_of(values[offset:end]), [begin - offset for begin in begins[first:last]]
+    within = [begin - offset for begin in begins[first:last]]
+    stretch = _without_outliers(values[offset:end], within)
+    stretch = stretch - stretch.mean()
     steps = float((_deviations(stretch, within) ** 2).sum())
     time = np.arange(stretch.size) - (stretch.size - 1) / 2
     line = max(float(stretch @ stretch - (time @ stretch) ** 2 / (time @ time)), 1e-300)
     further = 2 * len(within) - 1
-    return stretch.size * math.log(line / max(steps, 1e-300)) < further * math.log(stretch.size)
+    gain: float = stretch.size * math.log(line / max(steps, 1e-300))
+    return gain < further * math.log(stretch.size)
 
 
 def _deviations(values: Series, begins: Sequence[int]) -> Series:
@@ -293,14 +319,14 @@ def _memory(deviations: Rows, crosses: NDArray[np.bool_], means_count: int, *, m
 
 
 def _scores_of(values: Series) -> Series:
-    """Normal scores of a series, equal values by their mean rank."""
+    """Normal scores of a series; of equal values chance, seeded, decides which comes first."""
     from plimsoll.stats.special import ndtri
 
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    order = np.lexsort((np.random.default_rng(values.size).random(values.size), values))
+    ranks = np.empty(values.size)
+    ranks[order] = np.arange(1, values.size + 1)
     scores: Series = np.asarray(ndtri((ranks - 0.375) / (values.size + 0.25)))
-    centred: Series = scores - scores.mean()
-    return centred
+    return scores
 
 
 def _scores_of_rows(values: Rows) -> Rows:
@@ -329,31 +355,94 @@ def _best(scores: Rows) -> tuple[Rows, Places]:
     return gains[np.arange(len(gains)), best] / squares, best + SHORTEST
 
 
-def _chances(scores: Rows) -> tuple[Rows, Places]:
-    """The chance of the clearest shift of each row, and where it begins."""
+def _best_spell(scores: Rows) -> tuple[Rows, Places, Places]:
+    """The same of spells, which end before the row does, with their begins and ends; of some lengths only."""
     rows, size = scores.shape
-    statistics, places = _best(scores)
-    after = np.arange(size) >= places[:, None]
-    sums = np.where(after, scores, 0.0).sum(axis=1)
-    step = np.where(after, (sums / (size - places))[:, None], (-sums / places)[:, None])
-    crosses = np.arange(1, size) == places[:, None]
-    correlations = _memory(scores - step, crosses, 2, margin=_MARGIN)
+    sums = np.concatenate([np.zeros((rows, 1)), np.cumsum(scores, axis=1)], axis=1)
+    best, begins, ends = np.zeros(rows), np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+    for length in _lengths(size):
+        inside = sums[:, SHORTEST + length : size - SHORTEST + 1] - sums[:, SHORTEST : size - SHORTEST - length + 1]
+        at = np.abs(inside).argmax(axis=1)
+        gains = inside[np.arange(rows), at] ** 2 * size / (length * (size - length))
+        is_better = gains > best
+        best = np.where(is_better, gains, best)
+        begins, ends = np.where(is_better, at + SHORTEST, begins), np.where(is_better, at + SHORTEST + length, ends)
+    return best / np.maximum((scores**2).mean(axis=1), 1e-300), begins, ends
+
+
+def _lengths(size: int) -> list[int]:
+    """Of spells: each a quarter longer than the one before it, up to half of a history."""
+    lengths, length = [], SHORTEST
+    while length <= min(size // 2, size - 2 * SHORTEST):
+        lengths.append(length)
+        length = max(length + 1, round(length * 1.25))
+    return lengths
+
+
+def _chances(scores: Rows) -> tuple[Rows, Places, Places]:
+    """The chance of the clearest shift or spell of each row, where it begins, and where it ends."""
+    size = scores.shape[1]
+    chances, begins = _chances_of_shift(scores)
+    chances, ends = chances / (1 - _SPELLS_PART), np.full(len(begins), size)
+    if _lengths(size):
+        statistics, spells, spell_ends = _best_spell(scores)
+        of_spells = _tail(scores, statistics, (spells, spell_ends), _null_of_spells) / _SPELLS_PART
+        is_spell = of_spells < chances
+        chances = np.where(is_spell, of_spells, chances)
+        begins, ends = np.where(is_spell, spells, begins), np.where(is_spell, spell_ends, ends)
+    return np.minimum(chances, 1.0), begins, ends
+
+
+def _chances_of_shift(scores: Rows) -> tuple[Rows, Places]:
+    """The same of a level that lasts to the end of the row."""
+    statistics, begins = _best(scores)
+    return _tail(scores, statistics, (begins, np.full(len(begins), scores.shape[1])), _null), begins
+
+
+def _tail(
+    scores: Rows, statistics: Rows, stretches: tuple[Places, Places], null_of: Callable[[int, int], Series]
+) -> Rows:
+    """How often a row without any shift has such a statistic, whose neighbours are correlated as beside its stretch."""
+    size = scores.shape[1]
+    correlations = np.min([_memory_beside(scores, stretches, moved) for moved in range(-_NEAR, _NEAR + 1)], axis=0)
     on_grid = np.minimum(np.ceil(correlations * _GRID), _LARGEST_CORRELATION * _GRID).astype(int)
-    chances = np.ones(rows)
+    chances = np.ones(len(scores))
     for step_of_grid in np.unique(on_grid):
-        null = _null(size, int(step_of_grid))
-        which = on_grid == step_of_grid
+        null, which = null_of(size, int(step_of_grid)), on_grid == step_of_grid
         above = null.size - np.searchsorted(null, statistics[which], side="left")
         chances[which] = (1 + above) / (null.size + 1)
-    return chances, places
+    return chances
 
 
-@lru_cache(maxsize=256)
+def _memory_beside(scores: Rows, stretches: tuple[Places, Places], moved: int) -> Rows:
+    """The correlation of neighbours in each row beside its stretch, which is moved by some places."""
+    size = scores.shape[1]
+    firsts = np.clip(stretches[0] + moved, 1, size - 1)
+    begins = firsts[:, None]
+    ends = np.where(stretches[1] < size, np.maximum(stretches[1], firsts + 1), size)[:, None]
+    time = np.arange(size)
+    is_inside = (time >= begins) & (time < ends)
+    counts = is_inside.sum(axis=1)
+    sums = np.where(is_inside, scores, 0.0).sum(axis=1)
+    level = np.where(is_inside, (sums / counts)[:, None], (-sums / (size - counts))[:, None])
+    return _memory(scores - level, (time[1:] == begins) | (time[1:] == ends), 2, margin=_MARGIN)
+
+
+@lru_cache(maxsize=2048)
 def _null(size: int, step_of_grid: int) -> Series:
-    """The statistic in simulated histories without any shift, rising."""
+    """The statistic of shifts in simulated histories without any, rising."""
+    return np.sort(_best(_simulated(size, step_of_grid))[0])
+
+
+@lru_cache(maxsize=2048)
+def _null_of_spells(size: int, step_of_grid: int) -> Series:
+    """The same of spells."""
+    return np.sort(_best_spell(_simulated(size, step_of_grid))[0])
+
+
+def _simulated(size: int, step_of_grid: int) -> Rows:
     random = np.random.default_rng([size, step_of_grid])
-    statistics, _ = _best(_scores_of_rows(_autocorrelated(random, (_SIMULATED, size), step_of_grid / _GRID)))
-    return np.sort(statistics)
+    return _scores_of_rows(_autocorrelated(random, (_SIMULATED, size), step_of_grid / _GRID))
 
 
 def _autocorrelated(random: np.random.Generator, shape: tuple[int, int], correlation: float) -> Rows:
@@ -400,7 +489,7 @@ def detectable_shift(size: int, newest: int, correlation: float, alpha: float, p
     after = (np.arange(size) >= size - newest).astype(float)
 
     def share_found(shift: float) -> float:
-        chances, _ = _chances(_scores_of_rows(noise + shift * after))
+        chances, _, _ = _chances(_scores_of_rows(noise + shift * after))
         return float((chances <= alpha).mean())
 
     highest = share_found(_LARGEST_SHIFT)

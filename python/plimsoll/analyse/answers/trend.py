@@ -377,10 +377,16 @@ def _place(series: _Series, levels: Levels, alpha: float, newest: int) -> TrendP
 
 
 def _clearest(series: _Series, ratios: Mapping[int, LogRatio], alpha: float, equal_within: float) -> dict[str, object]:
-    """What the newest studies are over those before them, by the begin that differs most clearly."""
+    """What the newest studies are over those before them, by the most likely begin."""
     if not ratios:
         return {"newest": None, "newest_count": 0}
-    count, ratio = min(ratios.items(), key=lambda item: item[1].chance_if_same)
+    speeds = series.speeds
+
+    def left(count: int) -> float:
+        return sum(float(((part - part.mean()) ** 2).sum()) for part in np.split(speeds, [len(speeds) - count]))
+
+    count = min(ratios, key=left)
+    ratio = ratios[count]
     judged = judge([ratio], alpha=alpha / len(ratios), equal_within=equal_within)[0]
     if series.metric is Metric.P99:
         judged = judged.model_copy(update={"verdict": judged.verdict.inverted})
@@ -457,14 +463,16 @@ def _gate_places(
 ) -> Iterator[GatePlace]:
     """Where rules are tested. A place that the newest study lacks is one of which nothing can be said."""
     systems_count = len({place.system for place in places})
+    ratios: dict[tuple[str, str], dict[Metric, NewestRatio | None]] = {}
+    dead = set()
     for place, ratio in zip(places, tested, strict=True):
-        last = place.points[-1]
+        name, last = place_name(place, with_system=systems_count > 1), place.points[-1]
         is_of_newest = last.study_index == studies_count - 1
-        yield GatePlace(
-            place_name(place, with_system=systems_count > 1),
-            {place.metric: ratio if is_of_newest else None},
-            is_dead=is_of_newest and place.metric is Metric.THROUGHPUT and last.value.value == 0.0,
-        )
+        ratios.setdefault(name, {})[place.metric] = ratio if is_of_newest else None
+        if is_of_newest and place.metric is Metric.THROUGHPUT and last.value.value == 0.0:
+            dead.add(name)
+    for name, by_metric in ratios.items():
+        yield GatePlace(name, by_metric, is_dead=name in dead)
 
 
 def place_name(place: TrendPlace, *, with_system: bool) -> tuple[str, str]:

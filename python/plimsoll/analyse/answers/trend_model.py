@@ -12,7 +12,7 @@ from plimsoll.analyse.findings.finding_model import Finding, Grade
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.ratio_model import Ratio
 from plimsoll.analyse.trial.condition_model import Disturbance, UnlikeConditions
-from plimsoll.record.document import Document, UnixSeconds
+from plimsoll.record.document import Document
 from plimsoll.record.level import Level
 from plimsoll.stats.level_shifts import ShiftKind
 
@@ -37,7 +37,7 @@ class TrendStudy(Document):
     name: str
     study: str
     labels: dict[str, str] = Field(default_factory=dict)
-    began_unix_s: UnixSeconds | None = None
+    began_unix_s: float | None = None
     server_versions: tuple[str, ...] = ()
     trials_count: int
     left_out_count: int = 0
@@ -111,8 +111,8 @@ class TrendPlace(Document):
             would.
         detectable_studies: See there: how many studies old.
         detectable_power: With which probability it would be found; where there is none, the largest one.
-        newest: The newest studies over those before them, by the begin that differs most clearly, with a verdict that
-            is corrected for all begins and places; null where nothing can be said.
+        newest: The newest studies over those before them, by the most likely begin, with a verdict that is corrected
+            for all begins and places; null where nothing can be said.
         newest_count: How many studies those are.
     """
 
