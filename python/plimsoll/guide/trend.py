@@ -40,8 +40,7 @@ _METRICS = {Metric.THROUGHPUT: "throughput", Metric.P99: "p99"}
 
 _NOTES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "studies-disturbed": lambda seen: (
-        f"The machine was disturbed for too long in {first_few(seen['names'])}: what these found there is shown, and"
-        " not tested."
+        f"The machine was disturbed for too long in {first_few(seen['names'])}: its figures are shown, not tested."
     ),
     "order-given": lambda _: (
         "When the studies were measured is not known: they stand in the order in which they were named."
@@ -153,25 +152,29 @@ def place_words(place: TrendPlace, answer: TrendAnswer) -> str:
 
 
 def _shift_clause(place: TrendPlace, shift: TrendShift, answer: TrendAnswer) -> str:
+    """With its place; `_shift_words` is without."""
+    return f"{place_words(place, answer)}: {_shift_words(place, shift, answer)}"
+
+
+def _shift_words(place: TrendPlace, shift: TrendShift, answer: TrendAnswer) -> str:
     metric, since = _METRICS[place.metric], study_words(answer.studies[shift.study_index])
-    where = place_words(place, answer)
     if shift.unlike is not None:
         seen = unlike_figures("the studies before", "the studies after", shift.unlike)
-        return f"{where}: disturbed: {metric} changed at {since}, and {slow_words(seen)}"
+        return f"disturbed: {metric} changed at {since}, and {slow_words(seen)}"
     size = _size(shift)
     match shift.kind:
         case ShiftKind.LASTING:
-            return f"{where}: {metric} {size} since {since}{_place_interval(shift, answer)}"
+            return f"{metric} {size} since {since}{_place_interval(shift, answer)}"
         case ShiftKind.RETURN:
-            return f"{where}: {metric} {size} since {since}, back to what it was before"
+            return f"{metric} {size} since {since}, back to what it was before"
         case ShiftKind.ENDED:
-            return f"{where}: {metric} {size} from {since} on, which has ended"
+            return f"{metric} {size} from {since} on, which has ended"
         case ShiftKind.ONE_SIDED:
             return (
-                f"{where}: {metric} {size} since {since}, but the fastest studies are about as fast as before:"
+                f"{metric} {size} since {since}, but the fastest studies are about as fast as before:"
                 " perhaps the machine is disturbed more often, so this is not called a lasting step"
             )
-    return f"{where}: {metric} moved gradually, {size} around {since}; no one study began it"
+    return f"{metric} moved gradually, {size} around {since}; no one study began it"
 
 
 def _size(shift: TrendShift) -> str:
@@ -191,7 +194,7 @@ def _place_interval(shift: TrendShift, answer: TrendAnswer) -> str:
     if shift.earliest_index == shift.latest_index:
         return ""
     first, last = (answer.studies[index].name for index in (shift.earliest_index, shift.latest_index))
-    return f" (95 %: between {first} and {last})"
+    return f", begun between {first} and {last} (95 %)"
 
 
 def note_sentence(note: Finding) -> str:
@@ -363,9 +366,9 @@ def _place_sections(answer: TrendAnswer) -> Iterator[Section]:
             anchor=f"place-{number}",
             title=words,
             sentences=tuple(
-                capitalised(f"{_shift_clause(place, shift, answer)}.", ()) for place in places for shift in place.shifts
+                capitalised(f"{_shift_words(place, shift, answer)}.", ()) for place in places for shift in place.shifts
             )
-            or (capitalised("no step was found.", ()),),
+            or ("No step was found.",),
             charts=tuple(
                 SectionChart(title=_chart_title(place), draw=_drawer(place, answer), is_wide=True) for place in places
             ),
@@ -399,7 +402,7 @@ def trend_chart(place: TrendPlace, answer: TrendAnswer, style: Style) -> Chart:
         scale=alt.Scale(domain=[0.5, len(answer.studies) + 0.5], nice=False),
         axis=alt.Axis(title="study, in order", tickMinStep=1, format="d"),
     )
-    y, palette = axis_y("value:Q", _chart_title(place), scale), style.palette
+    y, palette = axis_y("value:Q", "tps" if place.metric is Metric.THROUGHPUT else "ms", scale), style.palette
     layers = [*_rules(place, answer, x, style)]
     levels: list[Row] = [
         {"from": first + 0.5, "to": last + 1.5, "level": level} for first, last, level in levels_of(place)
