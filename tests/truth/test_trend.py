@@ -201,12 +201,12 @@ def test_a_step_of_4_percent_is_found_with_its_size_and_its_begin() -> None:
     assert begins > 0.85
 
 
-@pytest.mark.parametrize("share", [0.3, 0.5, 0.7])
+@pytest.mark.parametrize("share", [in_endure(0.3), 0.5, in_endure(0.7)])
 def test_disturbance_on_one_side_is_no_lasting_step(share: float) -> None:
     assert share_with(slowed_since(share), ShiftKind.LASTING, count=MADE) <= AT_MOST
 
 
-@pytest.mark.parametrize("change", [0.08, 0.16])
+@pytest.mark.parametrize("change", [0.16, in_endure(0.08)])
 def test_a_drift_is_no_lasting_step(change: float) -> None:
     assert share_with(drifting(change), ShiftKind.LASTING, count=MADE) <= AT_MOST
     assert share_with(drifting(change), ShiftKind.GRADUAL, count=MADE) > 0.9
@@ -214,7 +214,7 @@ def test_a_drift_is_no_lasting_step(change: float) -> None:
 
 @pytest.mark.parametrize("size", [30, in_endure(60)])
 def test_the_step_that_could_have_been_found_is_found(size: int) -> None:
-    assert 0.8 < share_of_detectable_found(size, MADE) <= 1.0
+    assert share_of_detectable_found(size, MADE // 2) > 0.75
 
 
 @pytest.mark.parametrize("world", ["even noise", in_endure("one study of five slowed by 5 to 20 %")])

@@ -30,7 +30,7 @@ all words (`plimsoll.analyse.answers.trend`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -386,7 +386,7 @@ def _chances(scores: Rows) -> tuple[Rows, Places, Places]:
     chances, ends = chances / (1 - _SPELLS_PART), np.full(len(begins), size)
     if _lengths(size):
         statistics, spells, spell_ends = _best_spell(scores)
-        of_spells = _tail(scores, statistics, (spells, spell_ends), _null_of_spells) / _SPELLS_PART
+        of_spells = _tail(scores, statistics, (spells, spell_ends), of_spells=True) / _SPELLS_PART
         is_spell = of_spells < chances
         chances = np.where(is_spell, of_spells, chances)
         begins, ends = np.where(is_spell, spells, begins), np.where(is_spell, spell_ends, ends)
@@ -396,19 +396,17 @@ def _chances(scores: Rows) -> tuple[Rows, Places, Places]:
 def _chances_of_shift(scores: Rows) -> tuple[Rows, Places]:
     """The same of a level that lasts to the end of the row."""
     statistics, begins = _best(scores)
-    return _tail(scores, statistics, (begins, np.full(len(begins), scores.shape[1])), _null), begins
+    return _tail(scores, statistics, (begins, np.full(len(begins), scores.shape[1])), of_spells=False), begins
 
 
-def _tail(
-    scores: Rows, statistics: Rows, stretches: tuple[Places, Places], null_of: Callable[[int, int], Series]
-) -> Rows:
+def _tail(scores: Rows, statistics: Rows, stretches: tuple[Places, Places], *, of_spells: bool) -> Rows:
     """How often a row without any shift has such a statistic, whose neighbours are correlated as beside its stretch."""
     size = scores.shape[1]
     correlations = np.min([_memory_beside(scores, stretches, moved) for moved in range(-_NEAR, _NEAR + 1)], axis=0)
     on_grid = np.minimum(np.ceil(correlations * _GRID), _LARGEST_CORRELATION * _GRID).astype(int)
     chances = np.ones(len(scores))
     for step_of_grid in np.unique(on_grid):
-        null, which = null_of(size, int(step_of_grid)), on_grid == step_of_grid
+        null, which = _nulls(size, int(step_of_grid))[of_spells], on_grid == step_of_grid
         above = null.size - np.searchsorted(null, statistics[which], side="left")
         chances[which] = (1 + above) / (null.size + 1)
     return chances
@@ -429,20 +427,11 @@ def _memory_beside(scores: Rows, stretches: tuple[Places, Places], moved: int) -
 
 
 @lru_cache(maxsize=2048)
-def _null(size: int, step_of_grid: int) -> Series:
-    """The statistic of shifts in simulated histories without any, rising."""
-    return np.sort(_best(_simulated(size, step_of_grid))[0])
-
-
-@lru_cache(maxsize=2048)
-def _null_of_spells(size: int, step_of_grid: int) -> Series:
-    """The same of spells."""
-    return np.sort(_best_spell(_simulated(size, step_of_grid))[0])
-
-
-def _simulated(size: int, step_of_grid: int) -> Rows:
+def _nulls(size: int, step_of_grid: int) -> tuple[Series, Series]:
+    """The statistics of shifts and of spells in simulated histories without any, rising."""
     random = np.random.default_rng([size, step_of_grid])
-    return _scores_of_rows(_autocorrelated(random, (_SIMULATED, size), step_of_grid / _GRID))
+    scores = _scores_of_rows(_autocorrelated(random, (_SIMULATED, size), step_of_grid / _GRID))
+    return np.sort(_best(scores)[0]), np.sort(_best_spell(scores)[0])
 
 
 def _autocorrelated(random: np.random.Generator, shape: tuple[int, int], correlation: float) -> Rows:
@@ -454,7 +443,7 @@ def _autocorrelated(random: np.random.Generator, shape: tuple[int, int], correla
     return values
 
 
-_DRAWS = 400
+_DRAWS = 200
 _LARGEST_SHIFT = 40.0
 """In standard deviations: what is not found of it is not found of any."""
 
@@ -496,7 +485,7 @@ def detectable_shift(size: int, newest: int, correlation: float, alpha: float, p
     if highest < power:
         return Detectable(None, highest)
     low, high = 0.0, _LARGEST_SHIFT
-    while high - low > 0.02 * high:
+    while high - low > 0.04 * high:
         middle = (low + high) / 2
         low, high = (low, middle) if share_found(middle) >= power else (middle, high)
     return Detectable(high, share_found(high))
