@@ -24,7 +24,9 @@ from support.histories import history
 
 STUDIES, BETWEEN, NOISE, REPETITIONS = 60, 0.015, 0.02, 5
 HISTORIES = 400
-MADE = draws(100, HISTORIES)
+MADE, ANSWERED = draws(100, HISTORIES), draws(50, HISTORIES)
+"""How many are tested alone, and how many are answered whole."""
+
 AT_MOST = 0.05 + slack(0.05, MADE)
 STEP, STEP_AGE = 0.04, 20
 SLOWER = GateRule(Metric.THROUGHPUT, 0.05)
@@ -114,13 +116,14 @@ def logs(world: World, size: int = STUDIES, count: int = HISTORIES) -> list[np.n
 def share_with(world: World, *kinds: ShiftKind, size: int = STUDIES, count: int = HISTORIES) -> float:
     """The share of histories with a shift of such a kind, of any without."""
     wanted = set(kinds or ShiftKind)
-    return (
-        sum(
-            any(shift.kind in wanted for shift in level_shifts(values, 0.05).shifts)
-            for values in logs(world, size, count)
-        )
-        / count
-    )
+    return sum(bool(wanted & kinds_in_it) for kinds_in_it in kinds_of(world, size, count)) / count
+
+
+@cache
+def kinds_of(world: World, size: int, count: int) -> tuple[frozenset[ShiftKind], ...]:
+    """Of the shifts of each history."""
+    shifts = (level_shifts(values, 0.05).shifts for values in logs(world, size, count))
+    return tuple(frozenset(shift.kind for shift in of) for of in shifts)
 
 
 @cache
@@ -195,8 +198,8 @@ def test_nor_has_a_short_one(size: int) -> None:
 
 
 def test_a_step_of_4_percent_is_found_with_its_size_and_its_begin() -> None:
-    assert share_found(STEPPED, count=MADE) > 0.95
-    sizes, begins = shares_covered(MADE)
+    assert share_found(STEPPED, count=ANSWERED) > 0.95
+    sizes, begins = shares_covered(ANSWERED)
     assert sizes > 0.85
     assert begins > 0.85
 
@@ -208,23 +211,24 @@ def test_disturbance_on_one_side_is_no_lasting_step(share: float) -> None:
 
 @pytest.mark.parametrize("change", [0.16, in_endure(0.08)])
 def test_a_drift_is_no_lasting_step(change: float) -> None:
-    assert share_with(drifting(change), ShiftKind.LASTING, count=MADE) <= AT_MOST
-    assert share_with(drifting(change), ShiftKind.GRADUAL, count=MADE) > 0.9
+    world = drifting(change)
+    assert share_with(world, ShiftKind.LASTING, count=MADE) <= AT_MOST
+    assert share_with(world, ShiftKind.GRADUAL, count=MADE) > 0.85
 
 
 @pytest.mark.parametrize("size", [30, in_endure(60)])
 def test_the_step_that_could_have_been_found_is_found(size: int) -> None:
-    assert share_of_detectable_found(size, MADE // 2) > 0.75
+    assert share_of_detectable_found(size, ANSWERED) > 0.75
 
 
 @pytest.mark.parametrize("world", ["even noise", in_endure("one study of five slowed by 5 to 20 %")])
 def test_a_history_that_is_still_fails_no_gate(world: str) -> None:
-    assert gate_shares(STILL[world], count=MADE)[GateOutcome.FAILED] <= AT_MOST
+    assert gate_shares(STILL[world], count=ANSWERED)[GateOutcome.FAILED] <= AT_MOST
 
 
 def test_newest_studies_that_are_slower_by_the_limit_do_not_pass_and_by_twice_the_limit_fail() -> None:
-    assert gate_shares(stepped(_even, -math.log(0.95), 3), count=MADE)[GateOutcome.PASSED] <= AT_MOST
-    assert gate_shares(stepped(_even, -math.log(0.90), 3), count=MADE)[GateOutcome.FAILED] > 0.8
+    assert gate_shares(stepped(_even, -math.log(0.95), 3), count=ANSWERED)[GateOutcome.PASSED] <= AT_MOST
+    assert gate_shares(stepped(_even, -math.log(0.90), 3), count=ANSWERED)[GateOutcome.FAILED] > 0.8
 
 
 def test_the_peers_are_what_they_are_called() -> None:
