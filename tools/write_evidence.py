@@ -11,18 +11,24 @@ from __future__ import annotations
 import math
 import os
 import sys
-import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from evidence_tables import basis as _basis
+from evidence_tables import percent as _percent
+from evidence_tables import results as _results
+from evidence_tables import share as _share
+from evidence_tables import table as _table
+from evidence_tables import whole as _whole
 from write_readme import with_part
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from evidence_trends import trend_answers, trend_steps  # noqa: E402
 from tests.truth import (  # noqa: E402 - they are found from here on
     test_auto_duets,
     test_capacity,
@@ -45,7 +51,6 @@ from tests.truth import (  # noqa: E402 - they are found from here on
     test_statistics,
     test_steady,
     test_study_model,
-    test_trend,
     test_turns,
     test_unlike_noise,
     test_weather,
@@ -58,10 +63,7 @@ from plimsoll.stats.variance import variance_of_mean  # noqa: E402
 from unit.analyse import test_repetitions, test_steps  # noqa: E402
 
 PAGE = ROOT / "docs" / "evidence.md"
-WIDTH = 120
-"""Columns of prose."""
-
-STUDIES, AUTO_DUETS, WAITS, SEARCHES, PAIRS, CLIMBS, COMPARED, CALM, PEERS = 500, 150, 100, 100, 25, 200, 400, 300, 100
+STUDIES, AUTO_DUETS, WAITS, SEARCHES, PAIRS, CLIMBS, COMPARED, CALM = 500, 150, 100, 100, 25, 200, 400, 300
 """How many are simulated."""
 
 BLOCK_EFFECTS = (0.0, 1.0, 3.0)
@@ -84,36 +86,6 @@ def main() -> None:
 def part_of(name: str) -> str:
     """What stands between the markers of this name."""
     return f"\n{PARTS[name]()}\n"
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
-
-
-def _results(results: Mapping[str, str], result: str = "Result") -> str:
-    return _table(["What", result], results.items())
-
-
-def _basis(draws: str, seeds: str, *tests: str) -> str:
-    """What a table rests on."""
-    files = ", ".join(f"`tests/{test}.py`" for test in tests)
-    text = f"{draws}; {seeds}. {'Tests' if len(tests) > 1 else 'Test'}: {files}."
-    return "\n" + textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False) + "\n"
-
-
-def _percent(*shares: float, digits: int = 1) -> str:
-    """A share, or the range of several."""
-    low, high = f"{100 * min(shares):.{digits}f}", f"{100 * max(shares):.{digits}f}"
-    return f"{low} %" if low == high else f"{low} to {high} %"
-
-
-def _whole(*shares: float) -> str:
-    return _percent(*shares, digits=0)
-
-
-def _share(found: Iterable[bool]) -> float:
-    return float(np.mean(list(found)))
 
 
 def within_a_run() -> str:
@@ -683,72 +655,6 @@ def compare_stopped() -> str:
         f"{at_any_look.STUDIES} pairs of equal systems for each figure",
         f"seed 3; {_FROM_PARAMETERS} in the last row",
         "truth/test_compare_at_any_look",
-    )
-
-
-def trend_steps() -> str:
-    """Histories with and without a step: what is called a step, beside other methods."""
-    trend, kinds = test_trend, test_trend.ShiftKind
-    worlds = {f"no step, {words}": world for words, world in {**trend.STILL, **trend.REMEMBERING}.items()}
-    worlds |= {
-        "4 % slower in the newest 20": trend.STEPPED,
-        "4 % slower in the newest 5": trend.stepped(trend._even, age=5),
-        "8 % slower in the newest 5": trend.stepped(trend._even, 0.08, 5),
-        "8 % slower in 10 in the middle": trend.spell(10),
-        **{
-            f"newest third: {share:.0%} slowed by 5 to 15 %".replace("%", " %", 1): trend.slowed_since(share)
-            for share in (0.3, 0.5, 0.7)
-        },
-        **{f"drift of {100 * change:.0f} %": trend.drifting(change) for change in (0.04, 0.08, 0.16)},
-    }
-    rows = []
-    for words, world in worlds.items():
-        peers = np.random.default_rng(5)
-        e_divisive = [trend.e_divisive_finds(values, peers) for values in trend.logs(world, count=PEERS)]
-        pelt = [trend.pelt_finds(values) for values in trend.logs(world, count=PEERS)]
-        any_step, lasting = trend.share_with(world), trend.share_with(world, kinds.LASTING)
-        rows.append((words, _percent(any_step), _percent(lasting), _whole(_share(e_divisive)), _whole(_share(pelt))))
-    header = [f"{trend.STUDIES} studies", "any step", "a lasting step", "E-divisive: any", "PELT, AR(1): any"]
-    return _table(header, rows) + _basis(
-        f"{trend.HISTORIES} histories for each row, {PEERS} of them for the other methods",
-        "seed 91",
-        "truth/test_trend",
-    )
-
-
-def trend_answers() -> str:
-    """What is said of steps, and what rules come to."""
-    trend = test_trend
-    sizes, begins = trend.shares_covered()
-    results = {
-        "step of 4 % in the newest 20 of 60 studies: its 95 % CI covers": _percent(sizes),
-        "the same: its set of studies has the one that began it": _percent(begins),
-        **{
-            f"detectable step of {size} studies, where it is planted: found": _percent(
-                trend.share_of_detectable_found(size)
-            )
-            for size in (30, 60)
-        },
-    }
-    gates = {
-        "no step": trend._even,
-        "no step, one study of five slowed": trend.STILL["one study of five slowed by 5 to 20 %"],
-        **{
-            f"newest {age}: {100 * change:.0f} % slower": trend.stepped(trend._even, -math.log1p(-change), age)
-            for change in (0.05, 0.1, 0.2)
-            for age in (1, 3)
-        },
-    }
-    rows = [
-        (words, *(_whole(trend.gate_shares(world)[outcome]) for outcome in GateOutcome))
-        for words, world in gates.items()
-    ]
-    header = ["`--fail-if slower:5%`, 60 studies", *(outcome.value for outcome in GateOutcome)]
-    return (
-        _results(results)
-        + "\n"
-        + _table(header, rows)
-        + _basis(f"{trend.HISTORIES} histories for each figure", "seed 91", "truth/test_trend")
     )
 
 

@@ -305,14 +305,14 @@ def _memory(deviations: Rows, crosses: NDArray[np.bool_], means_count: int, *, m
     products = np.where(inside, deviations[:, 1:] * deviations[:, :-1], 0.0).sum(axis=1)
     raw = products / np.maximum((deviations**2).sum(axis=1), 1e-300)
     of_residuals = raw + means_count * (1 + 3 * raw) / size
-    one, two = (
+    neighbours, next_ones = (
         (np.where(mask, difference**2, 0.0).sum(axis=1) / np.maximum(mask.sum(axis=1), 1))
         for mask, difference in (
             (inside, np.diff(deviations)),
             (inside_two, deviations[:, 2:] - deviations[:, :-2]),
         )
     )
-    of_differences = two / np.maximum(one, 1e-300) - 1
+    of_differences = next_ones / np.maximum(neighbours, 1e-300) - 1
     correlation = np.maximum(of_residuals, of_differences) + margin / math.sqrt(size)
     bounded: Rows = np.clip(correlation, 0.0, _LARGEST_CORRELATION)
     return bounded
