@@ -11,18 +11,24 @@ from __future__ import annotations
 import math
 import os
 import sys
-import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from evidence_tables import basis as _basis
+from evidence_tables import percent as _percent
+from evidence_tables import results as _results
+from evidence_tables import share as _share
+from evidence_tables import table as _table
+from evidence_tables import whole as _whole
 from write_readme import with_part
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from evidence_trends import trend_answers, trend_steps  # noqa: E402
 from tests.truth import (  # noqa: E402 - they are found from here on
     test_auto_duets,
     test_capacity,
@@ -57,9 +63,6 @@ from plimsoll.stats.variance import variance_of_mean  # noqa: E402
 from unit.analyse import test_repetitions, test_steps  # noqa: E402
 
 PAGE = ROOT / "docs" / "evidence.md"
-WIDTH = 120
-"""Columns of prose."""
-
 STUDIES, AUTO_DUETS, WAITS, SEARCHES, PAIRS, CLIMBS, COMPARED, CALM = 500, 150, 100, 100, 25, 200, 400, 300
 """How many are simulated."""
 
@@ -83,36 +86,6 @@ def main() -> None:
 def part_of(name: str) -> str:
     """What stands between the markers of this name."""
     return f"\n{PARTS[name]()}\n"
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
-
-
-def _results(results: Mapping[str, str], result: str = "Result") -> str:
-    return _table(["What", result], results.items())
-
-
-def _basis(draws: str, seeds: str, *tests: str) -> str:
-    """What a table rests on."""
-    files = ", ".join(f"`tests/{test}.py`" for test in tests)
-    text = f"{draws}; {seeds}. {'Tests' if len(tests) > 1 else 'Test'}: {files}."
-    return "\n" + textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False) + "\n"
-
-
-def _percent(*shares: float, digits: int = 1) -> str:
-    """A share, or the range of several."""
-    low, high = f"{100 * min(shares):.{digits}f}", f"{100 * max(shares):.{digits}f}"
-    return f"{low} %" if low == high else f"{low} to {high} %"
-
-
-def _whole(*shares: float) -> str:
-    return _percent(*shares, digits=0)
-
-
-def _share(found: Iterable[bool]) -> float:
-    return float(np.mean(list(found)))
 
 
 def within_a_run() -> str:
@@ -686,6 +659,7 @@ def compare_stopped() -> str:
 
 
 _MAKERS = (
+    *(trend_steps, trend_answers),
     *(searches, disturbed_searches, ramps, spells, systems, effects_of_factors, duets, single_searches, states),
     *(sequential, sizing, compare_gate, environments, disturbance, scalability, compare_baselines),
     *(compare_alternating, compare_equal, compare_stopped, weather, far_below, stalls, lag, within_a_run),

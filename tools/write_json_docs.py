@@ -15,6 +15,7 @@ from write_guide_docs import documents, schema_text, section
 from plimsoll.analyse.answers.answer import AbAnswer
 from plimsoll.analyse.answers.compare_model import CompareAnswer
 from plimsoll.analyse.answers.size_model import SizeAnswer
+from plimsoll.analyse.answers.trend_model import TrendAnswer
 from plimsoll.analyse.answers.trial_result import TrialResult
 from plimsoll.analyse.study.capacity_model import CapacityAnswer
 from plimsoll.learn.fidelity_model import Fidelity
@@ -127,6 +128,11 @@ PRINTED = {
         (StudyStatus,),
         "one JSON object, a [StudyStatus](#studystatus)",
         "plimsoll study status my-study --json | jq '.state, .trials'",
+    ),
+    "trend": Printed(
+        (TrendAnswer,),
+        "one JSON object, a [TrendAnswer](#trendanswer)",
+        "plimsoll trend nights/2026-* --json | jq '.text, .places[].shifts'",
     ),
     "trial": Printed(
         (TrialResult,),

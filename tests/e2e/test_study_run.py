@@ -18,7 +18,7 @@ from plimsoll.record.model import State, Verdict
 from plimsoll.record.store import read_study
 from plimsoll.run.events import SystemBegan, read_events
 from plimsoll.run.folder import read_plan
-from support.command import plimsoll, start_forked
+from support.command import assert_one_clear_message, plimsoll, start_forked
 from support.forked_commands import ForkedCommand
 from support.recordings import finished_ids
 from support.servers import missing
@@ -92,7 +92,7 @@ def test_a_study_from_file_to_guide(tmp_path: Path, data_dir: dict[str, str]) ->
         storage = f'\n[[storage]]\npath = "{beside_the_data}"\nname = "disk"\nduration = "1s"\ntests = ["commit"]\n'
         file.write_text(file.read_text() + storage)
         env = {**data_dir, "COLUMNS": "200", "NO_COLOR": "1"}
-        process = start_forked("study", "run", file, "--to", study, env=env)
+        process = start_forked("study", "run", file, "--to", study, "--label", "commit=3f2a91c", env=env)
         most = most_servers(process, data_dir["PLIMSOLL_DATA_DIR"])
         output, said = process.communicate()
     assert process.returncode == 0, said
@@ -118,6 +118,7 @@ def test_a_study_from_file_to_guide(tmp_path: Path, data_dir: dict[str, str]) ->
     trials = [recording.trial for recording in recordings]
     assert [trial.block for trial in trials] == [0, 0, 1, 1]
     assert len({trial.server_start_id for trial in trials}) == 2
+    assert [trial.labels for trial in trials] == [{"commit": "3f2a91c"}] * 4
     assert "Guide: " in output
     assert str(study / "guide.html") in output.replace("\n", "")
     assert (study / "guide.html").read_text().startswith("<!")
@@ -126,6 +127,8 @@ def test_a_study_from_file_to_guide(tmp_path: Path, data_dir: dict[str, str]) ->
     assert again.returncode == 0, again.stderr
     assert "4 of them already finished" in again.stderr
     assert "disk: commit: " not in again.stderr, "storage is measured once"
+    other = plimsoll("study", "run", study, "--label", "commit=0000000", env=data_dir)
+    assert_one_clear_message(other, 2, "measured with commit=3f2a91c", "choose another folder")
     status = plimsoll("study", "status", study)
     assert "4 of 4 trials complete" in status.stdout
     check_size_answers(study)

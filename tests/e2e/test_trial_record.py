@@ -51,10 +51,12 @@ def recordings(study: Path) -> tuple[Recording, ...]:
 def test_runs_of_one_folder_are_repetitions_and_levels_of_its_guide(server: ManagedServer, tmp_path: Path) -> None:
     study = tmp_path / "runs"
     for connections in ("1", "2", "2"):
-        ran = trial(server, study, "--connections", connections, "--record-system", "db1")
+        words = ("--connections", connections, "--record-system", "db1", "--label", "commit=3f2a91c")
+        ran = trial(server, study, *words)
         assert ran.returncode == 0, ran.stderr
         assert "throughput" in ran.stdout
         assert f"recorded: db1, oltp_read_write, {connections} connection" in ran.stderr
+    assert {recording.trial.labels["commit"] for recording in recordings(study)} == {"3f2a91c"}
     other = trial(server, study, "--workload", "oltp_read_only", "--rate", "20", "--json")
     assert other.returncode == 0, other.stderr
     assert json.loads(other.stdout)["verdict"] == "complete"

@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plimsoll.cli import complete
+from plimsoll.cli.gates import JunitOption, PassIfOption, gates_of
 from plimsoll.cli.help import Command
 from plimsoll.cli.option_values import share
 from plimsoll.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from plimsoll.analyse.answers.compare_model import CompareAnswer
-    from plimsoll.analyse.answers.compare_verdicts import GateRule
-
-_UNDECIDED = "undecided"
-OPEN = 7
-"""No rule failed, and one is undecided: the measurement is too noisy, or was disturbed."""
-
 
 FailIfOption = Annotated[
     list[str] | None,
@@ -63,14 +58,12 @@ def compare(
         typer.Argument(metavar="B", autocompletion=complete.studies, help="What is compared with A, in the same form."),
     ],
     fail_if: FailIfOption = None,
-    pass_if: Annotated[
-        str | None,
-        typer.Option("--pass-if", metavar="undecided", help="End with exit code 0 if a rule is undecided."),
-    ] = None,
+    pass_if: PassIfOption = None,
     equal_within: Annotated[
         str, typer.Option("--equal-within", metavar="SHARE", help="Share within which the two count as equal.")
     ] = "5%",
     baseline: BaselineOption = None,
+    junit: JunitOption = None,
     as_json: JsonOption = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, fit for a pull request.")] = False,
 ) -> None:
@@ -103,12 +96,19 @@ def compare(
         )
     if as_json and as_markdown:
         raise SpecError("--json and --markdown: choose one")
-    rules, if_undecided = _rules([text.strip() for text in fail_if or ()], pass_if)
+    gates = gates_of(fail_if, pass_if, junit)
     margin = share(equal_within, "--equal-within")
     first, second, design = read_sides(base, system, baseline or ())
-    answer = compare_sides(first, second, design=design, rules=rules, equal_within=margin)
+    answer = compare_sides(first, second, design=design, rules=gates.rules, equal_within=margin)
+    from plimsoll.guide.compare import gate_words
+
+    if junit is not None:
+        from plimsoll.guide.junit import compare_junit
+        from plimsoll.record.files import replace_file
+
+        replace_file(junit, compare_junit(answer, gates.if_undecided), "choose another --junit")
     _show(answer, as_json=as_json, as_markdown=as_markdown)
-    raise typer.Exit(_exit_code(answer, if_undecided))
+    raise typer.Exit(gates.exit_code(answer.gates, lambda gate: gate_words(gate, answer)))
 
 
 def _show(answer: CompareAnswer, *, as_json: bool, as_markdown: bool) -> None:
@@ -121,45 +121,3 @@ def _show(answer: CompareAnswer, *, as_json: bool, as_markdown: bool) -> None:
         typer.echo(compare_markdown(answer).rstrip())
     else:
         show(compare_terminal(answer))
-
-
-def _exit_code(answer: CompareAnswer, if_undecided: int) -> int:
-    """Says on standard error what is undecided."""
-    from plimsoll.analyse.answers.compare_model import GateOutcome
-    from plimsoll.guide.compare import gate_words
-    from plimsoll.units import printable
-
-    undecided = [gate for gate in answer.gates if gate.outcome is GateOutcome.UNDECIDED]
-    for gate in undecided:
-        typer.echo(printable(f"warning: {gate_words(gate, answer)}"), err=True)
-    if any(gate.outcome is GateOutcome.FAILED for gate in answer.gates):
-        return 1
-    return if_undecided if undecided else 0
-
-
-def _rules(written: list[str], pass_if: str | None) -> tuple[list[GateRule], int]:
-    """The rules, and the exit code where one of them is undecided and none fails."""
-    from plimsoll.errors import SpecError
-
-    rules = [_rule(text) for text in written if text != _UNDECIDED]
-    if _UNDECIDED in written and not rules:
-        raise SpecError("--fail-if undecided: needs another rule that can be undecided, such as --fail-if slower:5%")
-    if pass_if is None:
-        return rules, 1 if _UNDECIDED in written else OPEN
-    if pass_if != _UNDECIDED or _UNDECIDED in written or not rules:
-        raise SpecError(
-            "--pass-if: must be undecided, beside a rule such as --fail-if slower:5% and not beside its opposite"
-        )
-    return rules, 0
-
-
-def _rule(written: str) -> GateRule:
-    from plimsoll.analyse.answers.compare_model import Metric
-    from plimsoll.analyse.answers.compare_verdicts import GateRule
-    from plimsoll.errors import SpecError
-
-    name, colon, limit = written.partition(":")
-    metrics = {"slower": Metric.THROUGHPUT, "p99": Metric.P99}
-    if not colon or name not in metrics:
-        raise SpecError(f"--fail-if: must be slower:5%, p99:10% or undecided, is {written[:60]!r}")
-    return GateRule(metrics[name], share(limit, f"--fail-if {name}", allow_zero=True))

@@ -111,6 +111,60 @@ def _export_tables(
     typer.echo(f"{rows} in {folder}")
 
 
+OutputFileOption = Annotated[
+    Path, typer.Option("--to", "--output", metavar="FILE", help="The file. An existing one is replaced.")
+]
+
+
+@app.command("bencher", cls=Command)
+def bencher(study: StudyFolderArgument, to: OutputFileOption) -> None:
+    """Write a study in Bencher Metric Format: a benchmark for each system, workload and level.
+
+    Each has throughput with its 95 % confidence interval as lower_value and upper_value, transactions per second, and
+    p99, milliseconds.
+
+    Example: plimsoll export bencher results/flush --to results.json
+    """
+    from plimsoll.guide.build import analyse_folder
+    from plimsoll.guide.peer_formats import bencher_json
+    from plimsoll.record.files import replace_file
+
+    replace_file(to, bencher_json(analyse_folder(study)), "choose another file with --to")
+    typer.echo(f"{to}")
+
+
+@app.command("otava", cls=Command)
+def otava(
+    studies: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="STUDY...", autocompletion=complete.studies, help="Folders of studies that ask the same question."
+        ),
+    ],
+    to: OutputFileOption,
+) -> None:
+    """Write a history of studies as a CSV that Apache Otava reads: a row for each study, a column for each metric.
+
+    The columns are time, study, the labels that all studies have, and throughput (tps) and p99 (ms) of each place that
+    all studies have. docs/export.md shows the configuration that goes with it.
+
+    Example: plimsoll export otava nights/2026-* --to nights.csv
+    """
+    from plimsoll.analyse.answers.trend import trend
+    from plimsoll.guide.peer_formats import otava_csv
+    from plimsoll.guide.sides import read_past
+    from plimsoll.record.files import replace_file
+    from plimsoll.units import printable
+    from plimsoll.wording import counted, first_few
+
+    answer = trend(read_past(studies))
+    text, left_out = otava_csv(answer)
+    replace_file(to, text, "choose another file with --to")
+    if left_out:
+        typer.echo(printable(f"not of every study, so left out: {first_few(left_out)}"), err=True)
+    typer.echo(f"{counted(len(answer.studies), 'row')} in {to}")
+
+
 @contextmanager
 def _left_out_on_stderr() -> Iterator[None]:
     """Damaged recordings in one line each."""

@@ -115,6 +115,40 @@ def share(written: str, option: str, *, allow_zero: bool = False) -> float:
     return value
 
 
+_LABELS_MAX = 16
+_LABEL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,31}", re.ASCII)
+_LABEL_CHARACTERS_MAX = 128
+
+
+def labels(written: Sequence[str]) -> dict[str, str]:
+    """Reads the values of --label NAME=VALUE.
+
+    Raises:
+        SpecError: One is none, is called what a secret is called, or is given twice; all faults at once.
+    """
+    from plimsoll.errors import SpecError
+    from plimsoll.prose.phrases import is_secret
+
+    values: dict[str, str] = {}
+    faults = [f"--label: at most {_LABELS_MAX} may be given"] if len(written) > _LABELS_MAX else []
+    for text in written:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or _LABEL_NAME.fullmatch(name) is None:
+            faults.append(
+                "--label: must be NAME=VALUE such as commit=3f2a91c, with a name of letters, digits, '_', '.' and '-'"
+            )
+        elif is_secret(name):
+            faults.append(f"--label {name}: recordings hold no secrets; leave it out")
+        elif not (0 < len(value) <= _LABEL_CHARACTERS_MAX and value.isprintable()):
+            faults.append(f"--label {name}: must be printable text of 1 to {_LABEL_CHARACTERS_MAX} characters")
+        elif name in values:
+            faults.append(f"--label {name}: is stated twice; keep one")
+        values[name] = value
+    if faults:
+        raise SpecError(*faults)
+    return values
+
+
 def settings(written: str) -> list[str]:
     """Divides the value of --set into its NAME=VALUE parts.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from plimsoll.cli import complete
-from plimsoll.cli.help import ARRIVALS, DATA, LOGIN
+from plimsoll.cli.help import ARRIVALS, DATA, LOGIN, RECORDING
 from plimsoll.cli.option_values import as_option, duration_s, key_and_value, toml_value
 
 if TYPE_CHECKING:
@@ -172,6 +172,16 @@ StudyFolderArgument = Annotated[
 StrictOption = Annotated[
     bool,
     typer.Option("--strict", help="Refuse to measure if pre-flight findings make figures wrong or uncertain."),
+]
+LabelOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="NAME=VALUE",
+        help="Say of which version this is, such as commit=3f2a91c; plimsoll trend shows it, and can order by it."
+        " Kept in each recording. Repeatable.",
+        rich_help_panel=RECORDING,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,12 +48,14 @@ class Running:
         strict: Refuse to measure if pre-flight findings make figures wrong or uncertain.
         fit_budget: Reduce repetitions until the plan fits the study's budget.
         environment: The one that is there; None where that is not said.
+        labels: What is said of the version that is measured.
     """
 
     quiet: bool = False
     strict: bool = False
     fit_budget: bool = False
     environment: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,7 @@ def run_and_guide(file: Path, spec: StudySpec, folder: Path, how: Running = Runn
                 strict=how.strict,
                 fit_budget=how.fit_budget,
                 environment=how.environment,
+                labels=how.labels,
             )
     except (KeyboardInterrupt, PlimsollError):
         if display.has_begun:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.cli import complete
+from plimsoll.cli import complete, option_values
 from plimsoll.cli.help import Command, Group
-from plimsoll.cli.options import StrictOption, StudyFolderArgument
+from plimsoll.cli.options import LabelOption, StrictOption, StudyFolderArgument
 from plimsoll.cli.streams import say_first
 
 app = typer.Typer(
@@ -90,20 +90,26 @@ def run(
             help='The current environment, for studies with switch = "hand". Only its trials run.',
         ),
     ] = None,
+    label: LabelOption = None,
 ) -> None:
     """Run the missing trials of a study, then write its guide.
 
     You can stop it at any time and continue with the same command. Finished trials are kept. The running trial is kept
     as interrupted and counts in no result.
 
-    Example: plimsoll study run study.toml --to results/flush
+    Examples:
+
+      plimsoll study run study.toml --to results/flush
+
+      plimsoll study run nightly.toml --to nights/2026-11-28 --label commit=3f2a91c
     """
     say_first(f"reading {study}", is_quiet=quiet)
     from plimsoll.cli.running import Running, again_command, run_and_show
     from plimsoll.run.folder import resolve
 
     file, spec, folder = resolve(study, to)
-    how = Running(quiet=quiet, strict=strict, fit_budget=fit_budget, environment=environment)
+    labels = option_values.labels(label or ())
+    how = Running(quiet=quiet, strict=strict, fit_budget=fit_budget, environment=environment, labels=labels)
     raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how)))
 
 

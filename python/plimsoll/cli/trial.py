@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,7 @@ from plimsoll.cli.options import (
     DistributionOption,
     DriversOption,
     JsonOption,
+    LabelOption,
     Login,
     OptionsOption,
     RateOption,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from plimsoll.errors import Fault
     from plimsoll.run.instance import Instance
     from plimsoll.run.single import RecordingWanted, SingleRun
-    from plimsoll.spec.clients import Clients
+    from plimsoll.spec.clients import Clients, OpenArrivals
     from plimsoll.spec.target import Target
     from plimsoll.spec.workloads import Workload
 
@@ -152,6 +154,26 @@ RecordWorkloadOption = Annotated[
     ),
 ]
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOptions:
+    """Where a run is kept, and under which names."""
+
+    record: RecordOption = None
+    record_system: RecordSystemOption = None
+    record_workload: RecordWorkloadOption = None
+    label: LabelOption = None
+
+    def wanted(self, arrivals: OpenArrivals | None) -> RecordingWanted | None:
+        """None for nowhere; raises as `recording_wanted`."""
+        from plimsoll.run.single import recording_wanted
+
+        labels = option_values.labels(self.label or ())
+        return recording_wanted(self.record, self.record_system, self.record_workload, arrivals, labels)
+
+
+NO_RECORD = RecordOptions()
+
 WarmUpOption = Annotated[
     str | None,
     typer.Option("--warm-up", help="Load before the measurement. Default: 1s, or until all terminals have started."),
@@ -191,9 +213,7 @@ def trial(
     server: ServerOption = "mariadb",
     replicas: ReplicasOption = 0,
     login: Login = NO_LOGIN,
-    record: RecordOption = None,
-    record_system: RecordSystemOption = None,
-    record_workload: RecordWorkloadOption = None,
+    record: RecordOptions = NO_RECORD,
     sheet: SheetOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -214,7 +234,7 @@ def trial(
       plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
     """
     say_reaching(target, server, is_quiet=as_json)
-    from plimsoll.run.single import SingleRun, recording_wanted
+    from plimsoll.run.single import SingleRun
 
     keys = {"tables": tables, "table_size": table_size, "distribution": distribution, "warehouses": warehouses}
     spec = options.workload_of(workload, option, prepared=False if text else None, **keys)
@@ -225,13 +245,13 @@ def trial(
     warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
     duration_s = option_values.duration_s(duration, "--duration")
     shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
-    kept = recording_wanted(record, record_system, record_workload, wanted)
+    kept = record.wanted(wanted)
     with ExitStack() as stack:
         resolved, started = _servers(target, login, replicas,
             lambda: throwaway(stack, server, spec, login, connections, kept, replicas))  # fmt: skip
         run = SingleRun(workload=spec, target=resolved, managed=next(iter(started), None), connections=connections,
-            warm_up_s=warm_up_s, duration_s=duration_s, seed=seed, arrivals=wanted,
-            clients=clients, drivers=shared, replicas=tuple(started[1:]))  # fmt: skip
+            warm_up_s=warm_up_s, duration_s=duration_s, seed=seed, arrivals=wanted, clients=clients, drivers=shared,
+            replicas=tuple(started[1:]))  # fmt: skip
         raise typer.Exit(_measure_and_show(run, kept, as_json=as_json, whole_sheet=sheet))
 
 
@@ -377,7 +397,7 @@ def clients_of(
     from pydantic import ValidationError
 
     from plimsoll.errors import SpecError
-    from plimsoll.spec.clients import Clients
+    from plimsoll.spec.clients import Clients, OpenArrivals
     from plimsoll.spec.fields import faults_of
 
     if is_open and think_time is not None:

@@ -416,11 +416,18 @@ def _charts(
         Figure(
             title=chart.title,
             label=f"{subject}{chart.title}",
-            pictures=(picture(chart.draw(style), "any", width_px, f"{prefix}{index}-"),),
+            pictures=_wide_pictures(chart, f"{prefix}{index}-")
+            if chart.is_wide
+            else (picture(chart.draw(style), "any", width_px, f"{prefix}{index}-"),),
             is_printed=chart.is_printed,
         )
         for index, chart in enumerate(charts)
     )
+
+
+def _wide_pictures(chart: SectionChart, prefix: str) -> tuple[Picture, ...]:
+    drawing = chart.draw(Style(width_px=None, height_px=240))
+    return (picture(drawing, "wide", WIDE_PX, f"{prefix}w-"), picture(drawing, "narrow", NARROW_PX, f"{prefix}n-"))
 
 
 def section_figures(section: Section) -> SectionFigures:

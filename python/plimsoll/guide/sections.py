@@ -22,12 +22,14 @@ class SectionChart:
         key: Names of what it stacks, each with the index of its colour; empty for charts of systems.
         draw: Makes it in a given style.
         is_printed: It stands on paper too.
+        is_wide: It has all of the page's width.
     """
 
     title: str
     draw: Callable[[Style], Chart]
     key: tuple[tuple[str, int], ...] = ()
     is_printed: bool = True
+    is_wide: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

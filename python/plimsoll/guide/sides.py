@@ -15,6 +15,7 @@ from pathlib import Path
 
 from plimsoll.analyse.answers.compare_model import ComparedSide, Sessions
 from plimsoll.analyse.answers.compare_sides import Design, Side, design_of_two_studies
+from plimsoll.analyse.answers.trend import PastStudy
 from plimsoll.analyse.study.environments import apart
 from plimsoll.analyse.study.sequential import questions
 from plimsoll.analyse.trial.trial_summary import TrialSummary, compared_trial, counting
@@ -124,6 +125,41 @@ def read_sides(base: str, system: str, baselines: Sequence[str] = ()) -> tuple[S
         questions_count=_questions_count(folders[first.path].spec),
     )
     return sides[0], sides[1], design
+
+
+def read_past(names: Sequence[str]) -> list[PastStudy]:
+    """Reads the studies of a history: of each all of its systems, or the one that is named.
+
+    Args:
+        names: Each `STUDY` or `STUDY:SYSTEM`.
+
+    Raises:
+        RecordError: There is no study, or nothing in it can be read, or no trial of it is complete.
+        SpecError: There is no system of that name, a study is named twice, or it has no levels.
+    """
+    studies: dict[tuple[Path, str | None], PastStudy] = {}
+    for named in map(_named, names):
+        key = named.path.resolve(), named.system
+        if key in studies:
+            raise SpecError(f"{named.text}: is named twice")
+        folder = _folder(named.path)
+        systems = [named.system] if named.system is not None else _systems_of(folder)
+        if not systems:
+            _side(named, folder)  # says what is wrong
+        sides = [_side(_Named(named.text, named.path, system), folder) for system in systems]
+        levels = [side for side in sides if side.trials]
+        if not levels:
+            raise SpecError(f"{named.text}: has searches for a capacity only, and a trend is of levels")
+        studies[key] = PastStudy(named.text, levels)
+    return list(studies.values())
+
+
+def _systems_of(folder: _Folder) -> list[str]:
+    """Those with a complete trial; all of them where none has one."""
+    complete = [
+        recording.trial.system.name for recording in folder.recordings if recording.outcome.verdict is Verdict.COMPLETE
+    ]
+    return list(dict.fromkeys(complete or [recording.trial.system.name for recording in folder.recordings]))
 
 
 def _questions_count(spec: StudySpec | None) -> int:

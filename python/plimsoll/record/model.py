@@ -443,6 +443,7 @@ class TrialRecord(Document):
         block: Trials with the same number ran without the system being stopped in between.
         session_id: Of the `plimsoll study run` that ran it; None when unknown.
         server_start_id: The same for trials that met the same server processes; None when unknown.
+        labels: What the user said of the version that was measured, such as `{"commit": "3f2a91c"}`.
         seed: All randomness of the load follows from it.
         interval_s: Length of an interval, seconds.
         duration_s: Planned length of the measured window, seconds; None for imports that do not say.
@@ -463,6 +464,7 @@ class TrialRecord(Document):
     block: int = 0
     session_id: str | None = None
     server_start_id: str | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
     seed: int = 0
     interval_s: Annotated[float, Field(gt=0)] = 1.0
     duration_s: float | None = None

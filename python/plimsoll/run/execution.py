@@ -8,7 +8,7 @@ Deliberately not here: which trials come next (`study`).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -68,6 +68,7 @@ class Execution:
         driver: Driver,
         switcher: Switcher,
         history: History,
+        labels: Mapping[str, str] | None = None,
     ) -> None:
         self.plan, self.finished, self.failed = planned.plan, planned.finished, set[str]()
         self.budget = planned.budget
@@ -79,7 +80,7 @@ class Execution:
         self._driver, self._hosts, self._machines = driver, hosts, dict[Host, Machines]()
         surveyor = self._surveyor = Surveyor()
         self._runner, self._duet = TrialRunner(driver, surveyor, log), DuetRunner(driver, surveyor, log)
-        self._session = Session(history)
+        self._session = Session(history, labels)
 
     def _say_measured(self, folder: Path, reason: str) -> None:
         self._log.say(MachineMeasured(folder=str(folder), reason=reason))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from plimsoll.analyse.study.environments import began_unix_s, changes
+from plimsoll.errors import SpecError
 from plimsoll.prose.phrases import words_of_changes
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.model import Outcome, TrialRecord, Verdict
@@ -25,15 +26,18 @@ class Session:
 
     Attributes:
         session_id: Tells it from all others.
+        labels: What the user says of the version that is measured.
     """
 
-    def __init__(self, history: History | None = None) -> None:
+    def __init__(self, history: History | None = None, labels: Mapping[str, str] | None = None) -> None:
         """Begins.
 
         Args:
             history: What went before; None for nothing.
+            labels: What the user says of the version that is measured; None for those of before.
         """
         history = history or History()
+        self.labels = dict(labels or history.labels or {})
         self.session_id = secrets.token_hex(6)
         self._block = history.next_block - 1
         self._last_start: tuple[int, str | None] | None = None
@@ -95,10 +99,29 @@ class History:
     Attributes:
         last: By the system's name.
         next_block: No trial has this number of a block or a higher one.
+        labels: Those of the latest complete trial; None where there is none.
     """
 
     last: dict[str, LastTrial] = field(default_factory=dict)
     next_block: int = 0
+    labels: Mapping[str, str] | None = None
+
+    def refuse_other_labels(self, labels: Mapping[str, str], folder: Path) -> None:
+        """Makes sure that a study is of one version: its trials are repetitions of each other.
+
+        Args:
+            labels: What the user says now; empty goes on with those of before.
+            folder: Of the study.
+
+        Raises:
+            SpecError: Its trials have other labels.
+        """
+        if labels and self.labels is not None and dict(labels) != dict(self.labels):
+            known = ", ".join(f"{name}={value}" for name, value in self.labels.items()) or "no label"
+            raise SpecError(
+                f"--label: the trials in {folder} were measured with {known}, and a study is of one version; choose"
+                " another folder with --to"
+            )
 
 
 def read_history(folder: Path, planned: Iterable[str] | None = None) -> History:
@@ -110,12 +133,15 @@ def read_history(folder: Path, planned: Iterable[str] | None = None) -> History:
     """
     ids = None if planned is None else set(planned)
     last, next_block = dict[str, LastTrial](), 0
+    labels: tuple[float, Mapping[str, str]] | None = None
     for recording in each_recording(folder):
         trial = recording.trial
         next_block = max(next_block, trial.block + 1)
         if recording.outcome.verdict is not Verdict.COMPLETE or (ids is not None and trial.trial_id not in ids):
             continue
         known, began = last.get(trial.system.name), began_unix_s(trial)
+        if labels is None or began >= labels[0]:
+            labels = began, trial.labels
         if known is None or began > known.began_unix_s:
             last[trial.system.name] = LastTrial(trial.trial_id, recording.environment, began)
-    return History(last, next_block)
+    return History(last, next_block, None if labels is None else labels[1])

@@ -12,9 +12,9 @@ import hashlib
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
@@ -351,6 +351,7 @@ def trial_record(run: SingleRun, system: SystemRecord, wanted: RecordingWanted |
         workload=workload.model_copy(update={"name": (wanted and wanted.workload) or workload.name}),
         level=Level(connections=run.connections, rate_tps=rate_tps),
         repetition=0,
+        labels={} if wanted is None else dict(wanted.labels),
         seed=run.seed,
         interval_s=INTERVAL_S,
         duration_s=run.duration_s,
@@ -368,11 +369,13 @@ class RecordingWanted:
         study: The folder; made if it is missing.
         system: None for the server's own, such as its address.
         workload: None for its own.
+        labels: What the user says of the version that is measured.
     """
 
     study: Path
     system: str | None = None
     workload: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 class Joined:
@@ -486,7 +489,11 @@ def joining(folder: Path) -> Iterator[Joined]:
 
 
 def recording_wanted(
-    folder: Path | None, system: str | None, workload: str | None, arrivals: OpenArrivals | None
+    folder: Path | None,
+    system: str | None,
+    workload: str | None,
+    arrivals: OpenArrivals | None,
+    labels: Mapping[str, str] | None = None,
 ) -> RecordingWanted | None:
     """Where a single run is kept; None for nowhere. Looked at before anything is started.
 
@@ -494,6 +501,8 @@ def recording_wanted(
         SpecError: A name or the rate makes no sense, or the folder holds something else.
     """
     faults = name_faults(folder, system, workload)
+    if folder is None and labels:
+        faults.append("--label: needs --record, the folder to record into")
     if folder is not None and arrivals is not None and arrivals.steady_tps is None:
         faults.append("--record: guides cannot compare a rate that changes; give --rate a single rate")
     if faults:
@@ -501,7 +510,7 @@ def recording_wanted(
     if folder is None:
         return None
     refuse_for_recordings(folder)
-    return RecordingWanted(study=folder, system=system, workload=workload)
+    return RecordingWanted(study=folder, system=system, workload=workload, labels=labels or {})
 
 
 def name_faults(folder: Path | None, system: str | None, workload: str | None, option: str = "--record") -> list[str]:

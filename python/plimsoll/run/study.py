@@ -13,7 +13,7 @@ of a search are left out: what they found decided which run came next. Deliberat
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -52,6 +52,7 @@ def run_study(
     strict: bool = False,
     fit_budget: bool = False,
     environment: str | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> StudyResult:
     """Runs what is missing of a study.
 
@@ -63,6 +64,7 @@ def run_study(
         strict: Refuse to measure if pre-flight findings make figures wrong or uncertain.
         fit_budget: Whether repetitions are reduced where the plan would take longer than the budget.
         environment: The one that is there, where environments are switched by hand; None to find it by checks.
+        labels: What the user says of the version that is measured; None for those of the trials that are there.
 
     Raises:
         SpecError, TargetError, HostError: It could not begin, or could not go on.
@@ -79,6 +81,8 @@ def run_study(
         refuse_newer_study(folder)
         recover(folder)
         planned = plan_study(spec, folder, fit_budget=fit_budget)
+        history = read_history(folder, (trial.trial_id for trial in planned.plan.trials))
+        history.refuse_other_labels(labels or {}, folder)
         spec = planned.spec
         opened.keep(planned.plan)
         place = HookPlace(study=spec.study.name, folder=folder_of_file(folder, file), say=watch)
@@ -97,12 +101,11 @@ def run_study(
                 log.say(shared)
             preflight = StudyPreflight(spec, folder, log, hosts, strict=strict)
             switcher = Switcher(spec, replace(place, say=log.say), hosts)
-            history = read_history(folder, (trial.trial_id for trial in planned.plan.trials))
             if todo or planned.plan.searches:
                 look_at_machines(spec, todo, switcher, preflight, EqualMachines(planned.spec, history))
             execution = Execution(
                 spec, planned, folder, log, preflight=preflight, hosts=hosts, driver=driver,
-                switcher=switcher, history=history,
+                switcher=switcher, history=history, labels=labels,
             )  # fmt: skip
             return Course(spec, planned, folder, log, opened.keep, execution=execution, turn=turn).run()
         except StorageError:

@@ -294,6 +294,7 @@ def trial_record(task: TrialTask, progressing: TrialProgress) -> TrialRecord:
         block=progressing.block or 0,
         session_id=task.session.session_id,
         server_start_id=server_start_id(progressing.environment.instances),
+        labels=task.session.labels,
         seed=task.planned.seed,
         repeats=task.planned.repeats,
         interval_s=task.interval_s,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -220,3 +221,21 @@ def test_like_conditions_are_compared_as_ever(disturbed: Path) -> None:
     assert found["unlike"] is None
     assert found["gates"][0]["outcome"] == "failed"  # type: ignore[index]
     assert not str(found["text"]).startswith("Disturbed")
+
+
+def test_junit_has_a_case_for_each_place_with_its_doubts(study: Path, disturbed: Path, tmp_path: Path) -> None:
+    file = tmp_path / "compare.xml"
+    assert compare(f"{study}:a", f"{study}:slow", "--fail-if", "slower:5%", "--junit", file).exit_code == 1
+    cases = list(ElementTree.parse(file).getroot().iter("testcase"))
+    assert [(case.attrib["classname"], case.attrib["name"]) for case in cases] == [
+        ("plimsoll.compare.read-write", "1 connection"),
+        ("plimsoll.compare.read-write", "4 connections"),
+        ("plimsoll.compare.all", "all together"),
+    ]
+    assert [case[0].tag for case in cases] == ["failure"] * 3
+    assert compare(f"{disturbed}:a", f"{disturbed}:b", "--fail-if", "slower:5%", "--junit", file).exit_code == 7
+    errors = list(ElementTree.parse(file).getroot().iter("error"))
+    assert errors
+    assert all((error.text or "").startswith("Disturbed: while ") for error in errors)
+    refused = compare(f"{study}:a", f"{study}:slow", "--junit", file)
+    assert "--junit: needs a rule" in str(refused.exception)

@@ -47,6 +47,7 @@ finally:
     [
         ("plimsoll.cli.main", DRAWING | ANALYSING | {"pydantic"}),
         ("plimsoll.analyse.answers.compare, plimsoll.guide.sides, plimsoll.guide.compare", DRAWING),
+        ("plimsoll.analyse.answers.trend, plimsoll.guide.sides, plimsoll.guide.trend, plimsoll.guide.junit", DRAWING),
         (
             "plimsoll.guide.build, plimsoll.analyse.answers.size, plimsoll.guide.terminal",
             DRAWING | CONNECTING | {"scipy.stats", "sqlglot"},
@@ -62,6 +63,7 @@ finally:
     ids=[
         "help",
         "compare",
+        "trend",
         "guide",
         "a study that begins",
         "a search that begins",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.cli.option_values import labels
 from plimsoll.cli.options import workload_of
 from plimsoll.errors import SpecError
 
@@ -36,3 +37,22 @@ def test_faults_name_the_option(written: list[str], expected: str) -> None:
     with pytest.raises(SpecError) as caught:
         workload_of("oltp_read_only", written, tables=2)
     assert [fault.strip() for fault in caught.value.lines] == [expected]
+
+
+def test_labels_are_short_printable_and_no_secrets() -> None:
+    assert labels(["commit=3f2a91c", "version = 11.4"]) == {"commit": "3f2a91c", "version": "11.4"}
+    with pytest.raises(SpecError) as caught:
+        labels(["commit", "1st=x", "api_token=x", "a=", f"b={'x' * 129}", "c=x\x1b[31m", "d=1", "d=2"])
+    faults = [line.strip() for line in caught.value.lines]
+    assert [fault.partition(":")[0] for fault in faults] == [
+        "--label",
+        "--label",
+        "--label api_token",
+        "--label a",
+        "--label b",
+        "--label c",
+        "--label d",
+    ]
+    assert "x" * 20 not in str(caught.value), "what may be a secret is not repeated"
+    with pytest.raises(SpecError, match="at most 16"):
+        labels([f"l{number}=x" for number in range(17)])

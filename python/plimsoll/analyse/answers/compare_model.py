@@ -171,7 +171,9 @@ class GateResult(Document):
         outcome: `failed` where it is established, for at least one place, that the second side is worse by more than
             the limit; `passed` where it is established for every place that it is not; else `undecided`.
         failed_at: The places, as (workload, level as text); ("", "") for all together.
-        undecided_at: Places where neither is established.
+        undecided_at: Places where neither is established; empty where the rule failed.
+        open_at: The same also where the rule failed elsewhere.
+        passed_at: Places where it is established that the second side is not worse by the limit or more.
         repetitions_needed: Further repetitions that would probably decide; 0 where it is decided, None where unknown.
         places_count: At how many places it was tested or could not be; with none it is undecided.
         is_within_run: It rests on intervals within single runs: repetitions may differ more.
@@ -182,6 +184,8 @@ class GateResult(Document):
     outcome: GateOutcome
     failed_at: tuple[tuple[str, str], ...] = ()
     undecided_at: tuple[tuple[str, str], ...] = ()
+    open_at: tuple[tuple[str, str], ...] = ()
+    passed_at: tuple[tuple[str, str], ...] = ()
     repetitions_needed: int | None = None
     places_count: int = 0
     is_within_run: bool = False

@@ -252,6 +252,8 @@ def _result(
         outcome=outcome,
         failed_at=failed_at,
         undecided_at=() if failed_at else open_at,
+        open_at=tuple(name for name in open_at if name not in failed_at),
+        passed_at=tuple(name for name, _ in known if name not in open_at and name not in failed_at),
         repetitions_needed=most if outcome is GateOutcome.UNDECIDED else 0,
         places_count=len(known),
         is_within_run=any(ratio is not None and ratio.basis is SpreadKind.WITHIN_RUN for _, ratio in known),

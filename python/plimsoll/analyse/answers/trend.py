@@ -1,0 +1,546 @@
+"""Studies that ask the same question, in order: whether the level of a figure changed, since which study, by how much.
+
+The unit is the study. Its repetitions share a session of a machine, so they say nothing of how sessions differ
+(`compare_sides`); here the other studies say it. Shifts are found by ranks (`plimsoll.stats.level_shifts`), and places
+of one metric are corrected together (Holm). How large a shift is follows from the means of the logarithms on both
+sides, with the spread of studies around their levels and the memory of neighbours (t test).
+
+A study whose machine was disturbed for too long is no part of what is tested, by the rule that holds for cells
+(`conditions.is_disturbed`), over the seconds of all studies together. Where the studies before and after a shift met
+unlike conditions nothing is said of its size.
+
+The rules of `--fail-if` compare the newest studies with those before them. Where a shift began among the newest, they
+are tested on its ratio; else on each begin among them, of which the worst counts: with its chance times their number
+where a rule would fail (Bonferroni), and as it is where a rule would pass, since all of them must (`compare_verdicts`).
+
+Assumptions: the logarithms of studies around their level are about normal and as far spread in all of the history.
+Deliberately not here: reading studies (`plimsoll.guide.sides`), and words (`plimsoll.guide.trend`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll import __version__
+from plimsoll.analyse.answers.compare_cells import CellKey, by_cell
+from plimsoll.analyse.answers.compare_model import ConditionDifference, Metric
+from plimsoll.analyse.answers.compare_sides import Side
+from plimsoll.analyse.answers.compare_verdicts import GatePlace, GateRule, judge_gates
+from plimsoll.analyse.answers.trend_model import TrendAnswer, TrendPlace, TrendPoint, TrendShift, TrendStudy
+from plimsoll.analyse.findings.finding_model import Finding, Grade, make_finding, of_verdict, worst
+from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Bounds, Estimate, SpreadKind
+from plimsoll.analyse.study.cells import level_of
+from plimsoll.analyse.study.comparison import ALPHA, NO_SPREAD, LogRatio, judge
+from plimsoll.analyse.study.conditions import is_disturbed, met_by, together, unlike
+from plimsoll.analyse.study.environments import began_unix_s, changes
+from plimsoll.analyse.study.systems import option_text
+from plimsoll.analyse.study.throughput import cell_figure
+from plimsoll.analyse.trial.condition_model import Disturbance
+from plimsoll.analyse.trial.trial_summary import TrialSummary, p99_ms
+from plimsoll.errors import SpecError
+from plimsoll.stats.level_shifts import (
+    SHORTEST,
+    Levels,
+    ShiftKind,
+    chance_of_any,
+    detectable_shift,
+    level_shifts,
+    with_begin,
+)
+from plimsoll.stats.significance import holm
+from plimsoll.stats.variance import MeanVariance
+
+POWER = 0.9
+"""Share of histories in which a detectable shift is found."""
+
+NEWEST = 5
+"""So many studies count as the newest, unless the user says otherwise."""
+
+_CHANGES_MAX = 50
+"""Of one study; another version has hundreds of variables that the one before it lacks."""
+
+STUDIES_NEEDED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PastStudy:
+    """One study of the history.
+
+    Attributes:
+        name: As the user wrote it.
+        sides: Its systems, each with at least one complete trial.
+    """
+
+    name: str
+    sides: Sequence[Side]
+
+    @property
+    def trials(self) -> list[TrialSummary]:
+        """Those of its levels."""
+        return [trial for side in self.sides for trial in side.trials]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Those that all of its trials have."""
+        labels = [trial.trial.labels for side in self.sides for trial in side.all_trials]
+        return {name: value for name, value in labels[0].items() if all(of.get(name) == value for of in labels)}
+
+    @property
+    def began_unix_s(self) -> float | None:
+        """When its first trial began; None where that is not known of every trial."""
+        begins = [began_unix_s(trial.trial) for trial in self.trials]
+        return min(begins) if all(begins) else None
+
+
+PlaceKey = tuple[str, CellKey]
+"""System; workload and order of the level."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """One metric of one place.
+
+    Attributes:
+        first: A trial of it.
+        points: By study.
+    """
+
+    key: PlaceKey
+    metric: Metric
+    first: TrialSummary
+    points: tuple[TrendPoint, ...]
+
+    @property
+    def used(self) -> list[TrendPoint]:
+        """The points that are tested."""
+        return [point for point in self.points if point.is_used]
+
+    @property
+    def sense(self) -> float:
+        """1 where more is faster, -1 where more is slower."""
+        return -1.0 if self.metric is Metric.P99 else 1.0
+
+    @property
+    def speeds(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """Logarithms, turned so that more is faster."""
+        return self.sense * np.log([point.value.value for point in self.used])
+
+
+def trend(
+    studies: Sequence[PastStudy],
+    *,
+    order_by: str | None = None,
+    rules: Sequence[GateRule] = (),
+    newest: int = NEWEST,
+    equal_within: float = EQUAL_WITHIN,
+) -> TrendAnswer:
+    """Finds what changed over studies that ask the same question.
+
+    Args:
+        studies: At least two.
+        order_by: The label whose values order them; None for the time.
+        rules: Of `--fail-if`.
+        newest: How many studies count as the newest at most.
+        equal_within: Share within which two levels count as equal.
+
+    Raises:
+        SpecError: They are too few, lack the label, do not ask the same question, or have no place in common.
+    """
+    if len(studies) < STUDIES_NEEDED:
+        raise SpecError("trend: name the folders of at least two studies")
+    _refuse_other_questions(studies)
+    ordered, ordered_by = _ordered(studies, order_by)
+    series = _all_series(ordered)
+    if not series:
+        raise SpecError("trend: the studies have no system, workload and level in common")
+    places, tested = _judged(series, newest, equal_within)
+    return TrendAnswer(
+        plimsoll_version=__version__,
+        grade=_grade(places, ordered),
+        ordered_by=ordered_by,
+        studies=tuple(_study(study, before) for before, study in zip([None, *ordered], ordered, strict=False)),
+        places=tuple(places),
+        newest=newest,
+        gates=judge_gates(rules, list(_gate_places(places, tested, len(ordered)))),
+        notes=tuple(_notes(ordered, places, ordered_by)),
+    )
+
+
+def _refuse_other_questions(studies: Sequence[PastStudy]) -> None:
+    """One workload has the same kind and options in every study."""
+    first: dict[str, tuple[str, Mapping[str, object]]] = {}
+    faults = []
+    for study in studies:
+        for name, workload in {trial.trial.workload.name: trial.trial.workload for trial in study.trials}.items():
+            options = {"kind": workload.kind, **workload.options}
+            where, known = first.setdefault(name, (study.name, options))
+            for option in sorted(known.keys() & options.keys()):
+                if known[option] != options[option]:
+                    values = option_text(options[option]), option_text(known[option])
+                    faults.append(
+                        f"{study.name}: asks another question: {option} of workload {name} is {values[0]}, and"
+                        f" {values[1]} in {where}"
+                    )
+    if faults:
+        raise SpecError(*faults[:10])
+
+
+def _ordered(studies: Sequence[PastStudy], label: str | None) -> tuple[list[PastStudy], str]:
+    if label is not None:
+        missing = [f"{study.name}: has no label {label!r}" for study in studies if label not in study.labels]
+        if missing:
+            raise SpecError(*missing[:10])
+        return sorted(studies, key=lambda study: natural(study.labels[label])), label
+    if any(study.began_unix_s is None for study in studies):
+        return list(studies), "given"
+    return sorted(studies, key=lambda study: study.began_unix_s or 0.0), "time"
+
+
+def natural(text: str) -> list[tuple[bool, int, str]]:
+    """A key by which numbers within text count as numbers.
+
+    >>> sorted(["11.10", "11.4", "9.0"], key=natural)
+    ['9.0', '11.4', '11.10']
+    """
+    parts = re.findall(r"[0-9]{1,18}|[^0-9]+|[0-9]+", text)
+    return [
+        (part.isascii() and part.isdigit(), int(part) if part.isascii() and part.isdigit() else 0, part)
+        for part in parts
+    ]
+
+
+def _all_series(studies: Sequence[PastStudy]) -> list[_Series]:
+    """Every metric of every place that at least two studies have, by the order in which places appear."""
+    met = iter(met_by([trial for study in studies for trial in study.trials]))
+    cells: dict[PlaceKey, dict[int, list[tuple[TrialSummary, Disturbance | None]]]] = {}
+    for index, study in enumerate(studies):
+        for side in study.sides:
+            for trial in side.trials:
+                (key,) = by_cell([trial])
+                place = cells.setdefault((trial.trial.system.name, key), {})
+                place.setdefault(index, []).append((trial, next(met)))
+    order = {key: number for number, key in enumerate(dict.fromkeys((key[0], key[1][0]) for key in cells))}
+    return [
+        series
+        for key, by_study in sorted(cells.items(), key=lambda cell: (order[cell[0][0], cell[0][1][0]], cell[0][1][1]))
+        if len(by_study) >= STUDIES_NEEDED
+        for metric in Metric
+        if (series := _series(key, metric, by_study)) is not None
+    ]
+
+
+def _series(
+    key: PlaceKey, metric: Metric, by_study: Mapping[int, Sequence[tuple[TrialSummary, Disturbance | None]]]
+) -> _Series | None:
+    points = []
+    for index, trials in sorted(by_study.items()):
+        values = [trial.throughput_tps if metric is Metric.THROUGHPUT else p99_ms(trial) for trial, _ in trials]
+        known = [value for value in values if value is not None]
+        figure = cell_figure(known)
+        if len(known) < len(values) or figure is None:
+            continue  # the others would be a choice
+        disturbance = together(met for _, met in trials)
+        points.append(
+            TrendPoint(
+                study_index=index,
+                value=Estimate(value=figure, bounds=_within_study(known), trial_count=len(known)),
+                disturbance=disturbance,
+                is_used=figure > 0.0 and not is_disturbed(disturbance),
+            )
+        )
+    first = next(iter(by_study.values()))[0][0]
+    return _Series(key, metric, first, tuple(points)) if len(points) >= STUDIES_NEEDED else None
+
+
+def _within_study(values: Sequence[float]) -> Bounds | None:
+    if len(values) < 2 or min(values) <= 0.0:
+        return None
+    logs = np.log(values)
+    variance = MeanVariance(float(logs.var(ddof=1)) / len(values), len(values) - 1)
+    mean, width = float(logs.mean()), variance.half_width()
+    if variance.variance <= NO_SPREAD or width > 10:
+        return None
+    return Bounds(
+        low=math.exp(mean - width),
+        high=math.exp(mean + width),
+        basis=SpreadKind.WITHIN_STUDY,
+        degrees=variance.degrees,
+        method="t on logarithms of the repetitions of one study",
+    )
+
+
+class NewestRatio:
+    """The newest studies over those before them, by each begin among them: a ratio of which any limit can be tested.
+
+    Each begin is one hypothesis. That some begin is beyond a limit is tested by the clearest, times their number; that
+    none is, by the least clear.
+
+    Attributes:
+        basis: What they rest on.
+    """
+
+    def __init__(self, ratios: Sequence[LogRatio], *, higher_is_slower: bool) -> None:
+        assert ratios, "there is a begin"
+        self._ratios, self._higher_is_slower = ratios, higher_is_slower
+        self.basis: SpreadKind | None = SpreadKind.SESSIONS
+
+    @property
+    def worst(self) -> LogRatio:
+        """That of the slowest newest studies, as far as its interval goes."""
+        if self._higher_is_slower:
+            return max(self._ratios, key=lambda ratio: ratio.log_limits(0.95)[0])
+        return min(self._ratios, key=lambda ratio: ratio.log_limits(0.95)[1])
+
+    @property
+    def value(self) -> float:
+        """The logarithm of that."""
+        return self.worst.value
+
+    def chance_at_most(self, log: float) -> float:
+        """P value of "at most exp(log)"."""
+        return self._chance([ratio.chance_at_most(log) for ratio in self._ratios], of_any=self._higher_is_slower)
+
+    def chance_at_least(self, log: float) -> float:
+        """P value of "at least exp(log)"."""
+        return self._chance([ratio.chance_at_least(log) for ratio in self._ratios], of_any=not self._higher_is_slower)
+
+    def further_beyond(self, log: float, alpha: float) -> int | None:
+        """None: further studies decide, and no repetitions."""
+
+    @staticmethod
+    def _chance(chances: Sequence[float], *, of_any: bool) -> float:
+        return min(1.0, min(chances) * len(chances)) if of_any else max(chances)
+
+
+def _judged(
+    all_series: Sequence[_Series], newest: int, equal_within: float
+) -> tuple[list[TrendPlace], list[NewestRatio | None]]:
+    """Every place with its shifts, and what its newest studies are tested by."""
+    places: list[TrendPlace] = []
+    tested: list[NewestRatio | None] = []
+    levels = _levels(all_series)
+    counts = {metric: sum(series.metric is metric for series in all_series) for metric in Metric}
+    for series, series_levels in zip(all_series, levels, strict=True):
+        alpha, ratios = ALPHA / counts[series.metric], _newest(series, series_levels, newest)
+        place = _place(series, series_levels, alpha, newest)
+        shifts = tuple(_shift(series, series_levels, index, equal_within) for index in range(len(series_levels.shifts)))
+        places.append(place.model_copy(update={"shifts": shifts, **_clearest(series, ratios, alpha, equal_within)}))
+        tested.append(
+            NewestRatio(list(ratios.values()), higher_is_slower=series.metric is Metric.P99) if ratios else None
+        )
+    return places, tested
+
+
+def _levels(all_series: Sequence[_Series]) -> list[Levels]:
+    """The stretches of each series: Holm over the series of a metric, by the clearest shift of each."""
+    levels: dict[int, Levels] = {}
+    for metric in Metric:
+        of_metric = [index for index, series in enumerate(all_series) if series.metric is metric]
+        chances = {index: chance_of_any(all_series[index].speeds) for index in of_metric}
+        corrected = dict(zip(of_metric, holm(list(chances.values())), strict=True))
+        for index in of_metric:
+            factor = corrected[index] / chances[index]
+            alpha = ALPHA / max(factor, 1.0) if corrected[index] <= ALPHA else 0.0
+            levels[index] = level_shifts(all_series[index].speeds, alpha)
+    return [levels[index] for index in range(len(all_series))]
+
+
+def _place(series: _Series, levels: Levels, alpha: float, newest: int) -> TrendPlace:
+    """A place with what would be found in it."""
+    used = series.used
+    edges = [0, *(shift.begin for shift in levels.shifts), len(used)]
+    size = edges[-1] - edges[-2]
+    recent = min(max(newest, SHORTEST), size // 2)
+    detectable = detectable_shift(size, recent, round(levels.correlation, 1), alpha, POWER)
+    if detectable.shift is None and recent < size // 2:
+        recent = size // 2
+        detectable = detectable_shift(size, recent, round(levels.correlation, 1), alpha, POWER)
+    is_known = levels.degrees > 0 and levels.variance > NO_SPREAD and detectable.shift is not None
+    ratio = math.exp((detectable.shift or 0.0) * math.sqrt(levels.variance)) if is_known else None
+    return TrendPlace(
+        system=series.key[0],
+        workload=series.key[1][0],
+        level=level_of(series.first.trial),
+        metric=series.metric,
+        points=series.points,
+        deviation_ratio=math.sqrt(levels.variance) if levels.degrees > 0 else None,
+        correlation=levels.correlation,
+        detectable_ratio=ratio,
+        detectable_studies=recent,
+        detectable_power=detectable.power,
+    )
+
+
+def _clearest(series: _Series, ratios: Mapping[int, LogRatio], alpha: float, equal_within: float) -> dict[str, object]:
+    """What the newest studies are over those before them, by the most likely begin."""
+    if not ratios:
+        return {"newest": None, "newest_count": 0}
+    speeds = series.speeds
+
+    def left(count: int) -> float:
+        return sum(float(((part - part.mean()) ** 2).sum()) for part in np.split(speeds, [len(speeds) - count]))
+
+    count = min(ratios, key=left)
+    ratio = ratios[count]
+    judged = judge([ratio], alpha=alpha / len(ratios), equal_within=equal_within)[0]
+    if series.metric is Metric.P99:
+        judged = judged.model_copy(update={"verdict": judged.verdict.inverted})
+    return {"newest": judged, "newest_count": count}
+
+
+def _shift(series: _Series, levels: Levels, index: int, equal_within: float) -> TrendShift:
+    used, shift = series.used, levels.shifts[index]
+    edges = [0, *(each.begin for each in levels.shifts), len(used)]
+    before, after = used[edges[index] : edges[index + 1]], used[edges[index + 1] : edges[index + 2]]
+    log_ratio = _log_ratio(before, after, levels)
+    change = judge([log_ratio], equal_within=equal_within)[0]
+    if series.metric is Metric.P99:
+        change = change.model_copy(update={"verdict": change.verdict.inverted})
+    conditions = unlike(*(together(point.disturbance for point in side) for side in (before, after)))
+    change = change if conditions is None else change.withheld
+    is_sure = shift.kind in (ShiftKind.LASTING, ShiftKind.ENDED, ShiftKind.RETURN)
+    grade = of_verdict(change.verdict, is_measured=series.first.trial.origin.kind == "measured" and is_sure)
+    return TrendShift(
+        study_index=used[shift.begin].study_index,
+        earliest_index=used[shift.earliest].study_index,
+        latest_index=used[shift.latest].study_index,
+        kind=shift.kind,
+        change=change,
+        chance=shift.chance,
+        before_value=_level(before),
+        after_value=_level(after),
+        unlike=conditions,
+        grade=grade,
+    )
+
+
+def _level(points: Sequence[TrendPoint]) -> float:
+    return math.exp(math.fsum(math.log(point.value.value) for point in points) / len(points))
+
+
+def _log_ratio(before: Sequence[TrendPoint], after: Sequence[TrendPoint], levels: Levels) -> LogRatio:
+    """One level over another, by the spread of studies around their levels."""
+    variance = sum(levels.variance_of_mean(len(side)) for side in (before, after))
+    return LogRatio(
+        value=math.log(_level(after) / _level(before)),
+        variance=MeanVariance(variance, max(levels.degrees / levels.widening, 1.0)),
+        repetitions=min(len(before), len(after)),
+        basis=SpreadKind.SESSIONS,
+        method=f"t on logarithms, with the spread of {len(levels.deviations)} studies around their levels",
+    )
+
+
+def _newest(series: _Series, levels: Levels, newest: int) -> dict[int, LogRatio]:
+    """The newest studies over those before them, by how many they are; nothing where nothing can be said."""
+    used, size = series.used, len(series.used)
+    if not used or series.points[-1].study_index != used[-1].study_index:
+        return {}
+    edges = [0, *(shift.begin for shift in levels.shifts), size]
+    if levels.shifts and edges[-2] >= size - newest:
+        if levels.shifts[-1].kind is ShiftKind.ONE_SIDED or levels.variance <= NO_SPREAD:
+            return {}
+        before, after = used[edges[-3] : edges[-2]], used[edges[-2] :]
+        return {len(after): _log_ratio(before, after, levels)}
+    first = edges[-2]
+    splits = {
+        count: with_begin(series.speeds, levels, size - count)
+        for count in range(1, min(newest, size - first - SHORTEST) + 1)
+    }
+    return {
+        count: _log_ratio(used[first : size - count], used[size - count :], split)
+        for count, split in splits.items()
+        if split.degrees > 0 and split.variance > NO_SPREAD
+    }
+
+
+def _gate_places(
+    places: Sequence[TrendPlace], tested: Sequence[NewestRatio | None], studies_count: int
+) -> Iterator[GatePlace]:
+    """Where rules are tested. A place that the newest study lacks is one of which nothing can be said."""
+    systems_count = len({place.system for place in places})
+    ratios: dict[tuple[str, str], dict[Metric, NewestRatio | None]] = {}
+    dead = set()
+    for place, ratio in zip(places, tested, strict=True):
+        name, last = place_name(place, with_system=systems_count > 1), place.points[-1]
+        is_of_newest = last.study_index == studies_count - 1
+        ratios.setdefault(name, {})[place.metric] = ratio if is_of_newest else None
+        if is_of_newest and place.metric is Metric.THROUGHPUT and last.value.value == 0.0:
+            dead.add(name)
+    for name, by_metric in ratios.items():
+        yield GatePlace(name, by_metric, is_dead=name in dead)
+
+
+def place_name(place: TrendPlace, *, with_system: bool) -> tuple[str, str]:
+    """Workload and level, with the system where there are several."""
+    workload = f"{place.system}, {place.workload}" if with_system else place.workload
+    return workload, place.level.label() or "level not known"
+
+
+def _study(study: PastStudy, before: PastStudy | None) -> TrendStudy:
+    versions = dict.fromkeys(version for side in study.sides for version in side.facts.server_versions)
+    return TrendStudy(
+        name=study.name,
+        study=study.sides[0].facts.study,
+        labels=study.labels,
+        began_unix_s=study.began_unix_s,
+        server_versions=tuple(versions),
+        trials_count=sum(side.facts.trials_count for side in study.sides),
+        left_out_count=sum(side.facts.left_out_count for side in study.sides),
+        changes=() if before is None else tuple(_changes(before, study)),
+    )
+
+
+def _changes(before: PastStudy, after: PastStudy) -> list[ConditionDifference]:
+    """What is not as it was, of all systems that both studies have; each once."""
+    of_before = {side.facts.system: side.trials[0].environment for side in before.sides if side.trials}
+    differences: dict[tuple[str, str, str], ConditionDifference] = {}
+    for side in after.sides:
+        if side.facts.system not in of_before or not side.trials:
+            continue
+        for change in changes(of_before[side.facts.system], side.trials[0].environment):
+            difference = ConditionDifference(
+                what=change.what,
+                base=change.before,
+                system=change.after,
+                is_compared=change.what.startswith("version of "),
+            )
+            differences.setdefault((change.what, change.before, change.after), difference)
+    return list(differences.values())[:_CHANGES_MAX]
+
+
+def _grade(places: Sequence[TrendPlace], studies: Sequence[PastStudy]) -> Grade:
+    """Of the newest shift of each place of throughput; where there is none, whether one could have been found."""
+    newest = [
+        place.shifts[-1].grade if place.shifts else Grade.UNKNOWN if place.detectable_ratio is None else Grade.MEASURED
+        for place in places
+        if place.metric is Metric.THROUGHPUT
+    ]
+    is_measured = all(trial.trial.origin.kind == "measured" for study in studies for trial in study.trials)
+    return worst([*newest, *([] if is_measured else [Grade.INDICATED])])
+
+
+def _notes(studies: Sequence[PastStudy], places: Sequence[TrendPlace], ordered_by: str) -> Iterator[Finding]:
+    disturbed = sorted(
+        {point.study_index for place in places for point in place.points if is_disturbed(point.disturbance)}
+    )
+    if disturbed:
+        yield make_finding("studies-disturbed", names=tuple(studies[index].name for index in disturbed))
+    if ordered_by == "given":
+        yield make_finding("order-given")
+    left_out = [study.name for study in studies if any(side.facts.left_out_count for side in study.sides)]
+    if left_out:
+        yield make_finding("studies-with-trials-left-out", names=tuple(left_out))
+    missing = [
+        study.name
+        for index, study in enumerate(studies)
+        if any(index not in {point.study_index for point in place.points} for place in places)
+    ]
+    if missing:
+        yield make_finding("studies-without-places", names=tuple(missing))
+    if any(place.level.kind.is_at_rate for place in places):
+        yield make_finding("at-a-rate")
