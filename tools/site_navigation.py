@@ -87,6 +87,7 @@ PARTS: dict[str, tuple[Entry, ...]] = {
         Entry("docs/storage.md", "Measure storage without a database"),
         Entry("docs/cost.md", "Compare what systems cost"),
         Entry("docs/encryption.md", "Encrypt connections, keep passwords secret"),
+        Entry("docs/bundle.md", "Send a study to somebody"),
         Entry("docs/import.md", "Import published results and logs"),
     ),
     "Look up": (

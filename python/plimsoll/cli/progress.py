@@ -1,15 +1,15 @@
-"""Progress on standard error, of a study, of making a data set, and of reading logs.
+"""Progress on standard error, of a study, of making a data set, of reading logs, and of bundles.
 
 A study has a live display on a terminal and plain lines elsewhere, with what a user should know beside the trials. A
-data set has a bar and logs have a line that moves, on a terminal only. It only reads events; nothing depends on it.
-Deliberately not here: searches for a capacity (`running`).
+data set has a bar, logs and bundles have a line that moves, on a terminal only. It only reads events; nothing depends
+on it. Deliberately not here: searches for a capacity (`running`).
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -410,6 +410,19 @@ def read_with_progress(reading: dict[str, Any]) -> Iterator[tuple[EventLog, LogP
 
 @contextmanager
 def _log_progress() -> Iterator[LogProgress]:
+    with _byte_bars() as display:
+        yield LogProgress(display)
+
+
+@contextmanager
+def bytes_progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar of bytes, on a terminal only; what it gives takes how many are done, and how many there are."""
+    with _byte_bars() as display:
+        task = display.add_task(what, total=None)
+        yield lambda done, total: display.update(task, completed=done, total=total)
+
+
+def _byte_bars() -> Progress:
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -418,5 +431,4 @@ def _log_progress() -> Iterator[LogProgress]:
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as display:
-        yield LogProgress(display)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
