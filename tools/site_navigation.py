@@ -77,6 +77,7 @@ PARTS: dict[str, tuple[Entry, ...]] = {
         Entry("docs/hosts.md", "Run servers on other machines"),
         Entry("docs/hooks.md", "Measure a cloud database or a cluster"),
         Entry("docs/drivers.md", "Drive the load from several machines"),
+        Entry("docs/kubernetes.md", "Drive load from Kubernetes"),
         Entry("docs/placement.md", "Give servers and clients their CPUs"),
         Entry("docs/server-files.md", "Choose where a server's files are"),
         Entry("docs/replicas.md", "Measure a source with replicas"),

@@ -39,6 +39,7 @@ _COMMANDS = {
         "durability": "durability.durability",
         "failover": "failover.failover",
         "sysbench": "sysbench.sysbench",
+        "k8s": "k8s.app",
     },
     STUDY: {
         "new": "new.new",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from plimsoll.errors import Fault
     from plimsoll.run.instance import Instance
     from plimsoll.run.single import RecordingWanted, SingleRun
-    from plimsoll.spec.clients import Clients
+    from plimsoll.spec.clients import Clients, OpenArrivals
     from plimsoll.spec.target import Target
     from plimsoll.spec.workloads import Workload
 
@@ -216,23 +217,66 @@ def trial(
     say_reaching(target, server, is_quiet=as_json)
     from plimsoll.run.single import SingleRun, recording_wanted
 
+    load = load_of(workload=workload, connections=connections, duration=duration, warm_up=warm_up, rate=rate,
+        arrivals=arrivals, backlog=backlog, burstiness=burstiness, think_time=think_time, connect_rate=connect_rate,
+        all_connections=all_connections, retry=retry, give_up=give_up, network_timeout=network_timeout,
+        read_timeout=read_timeout, tables=tables, table_size=table_size, distribution=distribution,
+        warehouses=warehouses, option=option, text=text)  # fmt: skip
+    shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
+    kept = recording_wanted(record, record_system, record_workload, load.arrivals)
+    with ExitStack() as stack:
+        resolved, started = _servers(target, login, replicas,
+            lambda: throwaway(stack, server, load.workload, login, connections, kept, replicas))  # fmt: skip
+        run = SingleRun(workload=load.workload, target=resolved, managed=next(iter(started), None),
+            connections=connections, warm_up_s=load.warm_up_s, duration_s=load.duration_s, seed=seed,
+            arrivals=load.arrivals, clients=load.clients, drivers=shared, replicas=tuple(started[1:]))  # fmt: skip
+        raise typer.Exit(_measure_and_show(run, kept, as_json=as_json, whole_sheet=sheet))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedLoad:
+    """What load is asked for, whatever server it is for.
+
+    Attributes:
+        workload: With its tables.
+        arrivals: At a target rate; None for a closed loop.
+        clients: How they behave.
+        warm_up_s: Load before the measurement, seconds.
+        duration_s: Length of the measurement, seconds.
+    """
+
+    workload: Workload
+    arrivals: OpenArrivals | None
+    clients: Clients
+    warm_up_s: float
+    duration_s: float
+
+
+def load_of(
+    *, workload: str, connections: int, duration: str, warm_up: str | None, rate: str | None, arrivals: str,
+    backlog: int, burstiness: float, think_time: str | None, connect_rate: float | None, all_connections: bool,
+    retry: list[str] | None, give_up: str, network_timeout: str, read_timeout: str, tables: int | None,
+    table_size: int | None, distribution: str | None, warehouses: int | None, option: list[str] | None, text: bool,
+) -> AskedLoad:  # fmt: skip
+    """The load that the options of `plimsoll trial` ask for, each by its name.
+
+    Raises:
+        SpecError: An option's value is wrong, or some do not go together.
+    """
     keys = {"tables": tables, "table_size": table_size, "distribution": distribution, "warehouses": warehouses}
     spec = options.workload_of(workload, option, prepared=False if text else None, **keys)
     wanted = options.arrivals_of(rate, process=arrivals, backlog_max=backlog)
+    is_open = wanted is not None
     clients = clients_of(think_time=think_time, connect_rate=connect_rate, all_connections=all_connections, retry=retry,
         give_up=give_up, network_timeout=network_timeout, read_timeout=read_timeout, burstiness=burstiness,
-        is_open=wanted is not None)  # fmt: skip
-    warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
-    duration_s = option_values.duration_s(duration, "--duration")
-    shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
-    kept = recording_wanted(record, record_system, record_workload, wanted)
-    with ExitStack() as stack:
-        resolved, started = _servers(target, login, replicas,
-            lambda: throwaway(stack, server, spec, login, connections, kept, replicas))  # fmt: skip
-        run = SingleRun(workload=spec, target=resolved, managed=next(iter(started), None), connections=connections,
-            warm_up_s=warm_up_s, duration_s=duration_s, seed=seed, arrivals=wanted,
-            clients=clients, drivers=shared, replicas=tuple(started[1:]))  # fmt: skip
-        raise typer.Exit(_measure_and_show(run, kept, as_json=as_json, whole_sheet=sheet))
+        is_open=is_open)  # fmt: skip
+    return AskedLoad(
+        workload=spec,
+        arrivals=wanted,
+        clients=clients,
+        warm_up_s=warm_up_of(spec, warm_up, connections, clients, is_open=is_open),
+        duration_s=option_values.duration_s(duration, "--duration"),
+    )
 
 
 def _servers(
