@@ -23,7 +23,17 @@ app = typer.Typer(
 )
 
 CLUSTER = "Cluster"
-_OTHERWISE = {"target", "password_env", "defaults_file", "ask_password", "drivers", "server", "replicas", "record"}
+_OTHERWISE = {
+    "target",
+    "password_env",
+    "defaults_file",
+    "ask_password",
+    "drivers",
+    "server",
+    "replicas",
+    "record",
+    "no_progress",
+}
 """Options of `plimsoll trial` that a pod cannot have, or has by an option of the Job."""
 
 _ENCRYPTION = ("tls", "ca", "cert", "key", "server_public_key_path", "get_server_public_key")

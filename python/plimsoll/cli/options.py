@@ -173,6 +173,10 @@ StrictOption = Annotated[
     bool,
     typer.Option("--strict", help="Refuse to measure where pre-flight checks find figures wrong or uncertain."),
 ]
+NoProgressOption = Annotated[
+    bool,
+    typer.Option("--no-progress", help="Plain lines in place of the live panel, as where there is no terminal."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

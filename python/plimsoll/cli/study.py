@@ -9,7 +9,7 @@ import typer
 
 from plimsoll.cli import complete
 from plimsoll.cli.help import Command, Group
-from plimsoll.cli.options import StrictOption, StudyFolderArgument
+from plimsoll.cli.options import NoProgressOption, StrictOption, StudyFolderArgument
 from plimsoll.cli.streams import say_first
 
 app = typer.Typer(
@@ -80,6 +80,7 @@ def run(
     study: StudyArgument,
     to: ToOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result without progress.")] = False,
+    no_progress: NoProgressOption = False,
     strict: StrictOption = False,
     fit_budget: FitBudgetOption = False,
     environment: Annotated[
@@ -103,7 +104,7 @@ def run(
     from plimsoll.run.folder import resolve
 
     file, spec, folder = resolve(study, to)
-    how = Running(quiet=quiet, strict=strict, fit_budget=fit_budget, environment=environment)
+    how = Running(quiet=quiet, plain=no_progress, strict=strict, fit_budget=fit_budget, environment=environment)
     raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how)))
 
 
