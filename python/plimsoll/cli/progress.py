@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -225,6 +225,8 @@ class StudyDisplay:
 
     def _picture(self) -> Group:
         done = f"{self._done_count}/{self._trial_count} trials, {left_words(self._left_s)}"
+        if not self.has_begun:
+            return Group(line_of(f"  {self._now}"), line_of(f"  {self._seen}", style="bold"))
         return Group(
             Bar(self._done_count / max(self._trial_count, 1), done),
             line_of(f"  {self._now}"),
@@ -249,6 +251,14 @@ def _place(event: TrialBegan | TrialEnded | PlannedTrial | SearchProgressed | Se
     return row, Level(connections=event.connections, rate_tps=event.rate_tps).figure()
 
 
+def _in_order(trials: Sequence[PlannedTrial]) -> Iterator[tuple[Row, str]]:
+    """Cells row by row, with levels that rise: the plan has them in the order in which they run."""
+    planned = {_place(trial) for trial in trials}
+    levels = [level.figure() for level in sorted({trial.level for trial in trials}, key=lambda level: level.order)]
+    for row in dict.fromkeys(row for row, _ in map(_place, trials)):
+        yield from ((row, level) for level in levels if (row, level) in planned)
+
+
 def _planned_cells(folder: Path) -> CellTable:
     """The cells of a study's plan, with the figures of trials that ran before; of searches one for each capacity."""
     try:
@@ -257,7 +267,7 @@ def _planned_cells(folder: Path) -> CellTable:
             return CellTable()
         if plan.searches:
             return CellTable(((search.system, search.workload), _CAPACITY) for search in plan.searches)
-        cells = CellTable(map(_place, plan.trials))
+        cells = CellTable(_in_order(plan.trials))
         ids, events = (
             {trial.trial_id for trial in plan.trials},
             (each.event for each in read_events(folder / EVENTS_FILE)),

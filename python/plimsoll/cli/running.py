@@ -215,8 +215,8 @@ class SearchDisplay:
     def _show(self, now: str, *, is_rare: bool = True) -> None:
         self._now = now
         if self._panel is not None:
-            left = left_words(self._ends_at_s - time.monotonic())
-            self._panel.update(Group(line_of(f"  {now}; {left}"), self._minute), is_rare=is_rare)
+            left = line_of(f"  {left_words(self._ends_at_s - time.monotonic())}")
+            self._panel.update(Group(line_of(f"  {now}"), left, self._minute), is_rare=is_rare)
 
 
 def say(text: str) -> None:

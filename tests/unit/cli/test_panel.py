@@ -13,8 +13,11 @@ from rich.console import Console, RenderableType
 
 from plimsoll.cli.panel import LAST, Bar, CellTable, LastMinute, panel_on, sparkline
 from plimsoll.cli.progress import StudyDisplay
+from plimsoll.cli.running import SearchDisplay
+from plimsoll.drive.protocol import Progress
+from plimsoll.plan.capacity import Step
 from plimsoll.plan.model import Estimates, Plan, PlannedSearch, PlannedTrial
-from plimsoll.record.capacity import CapacityObjective
+from plimsoll.record.capacity import CapacityObjective, RunRole
 from plimsoll.record.model import State, Verdict
 from plimsoll.run.events import (
     Event,
@@ -275,3 +278,24 @@ def test_plain_lines_hold_on_a_terminal_too(tmp_path: Path, words: tuple[str, ..
     assert "throughput" not in written
     assert "[1/24]" in written
     assert "1,234 tps" in written
+
+
+def searched(console: Console, *, plain: bool) -> None:
+    """A search as it is told of."""
+    with panel_on(console, is_wanted=not plain) as panel:
+        display = SearchDisplay(console, panel)
+        listeners = display.listeners
+        listeners.begins(130.0)
+        listeners.step(Step(role=RunRole.SWEEP, connections=4, rate_tps=None, duration_s=1.0))
+        listeners.loading(Progress(type="progress", phase="load", done_count=1, total_count=4))
+        listeners.note("a :smile: of\x1b the server")
+
+
+def test_a_search_has_the_same_lines_with_a_panel_and_without_one() -> None:
+    plain, live = io.StringIO(), io.StringIO()
+    searched(Console(file=plain, width=80, emoji=False), plain=True)
+    assert plain.getvalue() == "searching for the capacity, about 2 min 10 s\na :smile: of\\x1b the server\n"
+    searched(Console(file=live, width=80, force_terminal=True, color_system=None, emoji=False), plain=False)
+    lines = lines_of(live.getvalue())
+    assert [line for line in plain.getvalue().splitlines() if line not in lines] == []
+    assert "  sweep: 4 connections in a closed loop for 1 s" in lines
