@@ -79,6 +79,7 @@ PARTS: dict[str, tuple[Entry, ...]] = {
         Entry("docs/hosts.md", "Run servers on other machines"),
         Entry("docs/hooks.md", "Measure a cloud database or a cluster"),
         Entry("docs/drivers.md", "Drive the load from several machines"),
+        Entry("docs/kubernetes.md", "Drive load from Kubernetes"),
         Entry("docs/placement.md", "Give servers and clients their CPUs"),
         Entry("docs/server-files.md", "Choose where a server's files are"),
         Entry("docs/replicas.md", "Measure a source with replicas"),
@@ -89,6 +90,7 @@ PARTS: dict[str, tuple[Entry, ...]] = {
         Entry("docs/storage.md", "Measure storage without a database"),
         Entry("docs/cost.md", "Compare what systems cost"),
         Entry("docs/encryption.md", "Encrypt connections, keep passwords secret"),
+        Entry("docs/bundle.md", "Send a study to somebody"),
         Entry("docs/import.md", "Import published results and logs"),
     ),
     "Look up": (

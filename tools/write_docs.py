@@ -44,6 +44,10 @@ nobody reads these any more (`| head`). The exit code says who must act:
 | 6 | the study goes on in another [environment](hooks.md#by-hand): switch to it and run the study again |
 | 7 | a rule of `--fail-if` is [undecided](compare.md#--fail-if), and none failed |
 | 130 | interrupted |
+
+Where standard error is a terminal, `trial`, `capacity` and `study run` show a panel while they run: the last minute of
+throughput and p99, the cells of a study as they fill, the time left. With `--no-progress` or `TERM=dumb`, and in files
+and pipes, there are plain lines instead. `NO_COLOR` leaves colours out.
 """
 _OF_THE_LIBRARY = frozenset({"install_completion", "show_completion"})
 """Options whose text is not ours, and changes with its version."""

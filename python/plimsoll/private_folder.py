@@ -27,7 +27,9 @@ from typing import Literal, TypeAlias, get_args
 
 from plimsoll.interruption import uninterrupted
 
-Kind: TypeAlias = Literal["ab", "capacity", "confirm", "device", "ledger", "log", "print", "sim", "ssh", "trial"]
+Kind: TypeAlias = Literal[
+    "ab", "bundle", "capacity", "confirm", "device", "ledger", "log", "print", "sim", "ssh", "trial"
+]
 
 MARKER = ".plimsoll-private"
 _NAME = re.compile(rf"plimsoll-({'|'.join(get_args(Kind))})-[a-z0-9_]{{8}}")

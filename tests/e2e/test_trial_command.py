@@ -17,7 +17,8 @@ from plimsoll.run.preflight import refuse_before_start
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.study import parse_study
-from support.command import login, plimsoll, real_server, start_forked
+from support.command import COMMAND, login, plimsoll, real_server, start_forked
+from support.terminal import Terminal, lines_of
 
 pytestmark = pytest.mark.e2e
 
@@ -258,3 +259,15 @@ def test_where_nothing_completes_the_errors_are_named(target: list[str]) -> None
     assert ran.returncode == 4, ran.stderr
     assert "no transaction completed within 1 s; errors: 1305 (statement) " in " ".join(ran.stderr.split())
     assert plimsoll("cleanup", *legacy, *kind).returncode == 0
+
+
+def test_a_terminal_has_a_panel_while_the_load_runs(target: list[str], rows: None) -> None:
+    words = [str(COMMAND), "trial", *target, "--connections", "2", "--warm-up", "1s", "--duration", "2s", *THINKING]
+    with Terminal(words, columns=40) as terminal:
+        out, written = terminal.finish()
+    assert terminal.process.returncode == 0, written
+    panel = written[written.index(" of 3 s") :]
+    assert "throughput  " in panel
+    assert max(map(len, lines_of(panel))) <= 40, panel
+    assert panel[panel.rindex("p99") :].count("\x1b[2K") >= 4, "it is gone at the end"
+    assert "throughput" in out

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console, Group
-from rich.live import Live
 from rich.text import Text
 
 from plimsoll.analyse.answers.answer import AbAnswer, AbComparison, AbSide, comparisons_of, sides_measured
@@ -32,6 +31,7 @@ from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.cli.failures import INTERRUPTED
 from plimsoll.cli.options import Login
+from plimsoll.cli.panel import Panel, panel_on
 from plimsoll.cli.progress import StudyDisplay
 from plimsoll.cli.running import INVALID, say
 from plimsoll.cli.streams import echo_fitted
@@ -237,7 +237,7 @@ class AbDisplay(StudyDisplay):
         findings: Of pre-flight checks, which are shown at the end.
     """
 
-    def __init__(self, console: Console, live: Live | None) -> None:
+    def __init__(self, console: Console, live: Panel | None) -> None:
         super().__init__(console, live)
         self.findings: tuple[TrialWarning, ...] = ()
         self._known: tuple[str, ...] = ()
@@ -288,12 +288,9 @@ class AbDisplay(StudyDisplay):
 @contextmanager
 def ab_display() -> Iterator[AbDisplay]:
     """A display for the time that it runs."""
-    console = Console(stderr=True, soft_wrap=not sys.stderr.isatty())
-    if not console.is_terminal:
-        yield AbDisplay(console, None)
-        return
-    with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield AbDisplay(console, live)
+    console = Console(stderr=True, soft_wrap=not sys.stderr.isatty(), emoji=False)
+    with panel_on(console) as panel:
+        yield AbDisplay(console, panel)
 
 
 _CLOSE = 1.1

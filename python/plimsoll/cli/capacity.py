@@ -17,6 +17,7 @@ from plimsoll.cli.options import (
     DriversOption,
     JsonOption,
     Login,
+    NoProgressOption,
     ServerOption,
     TargetOrManagedOption,
     drivers_of,
@@ -72,6 +73,7 @@ def capacity(
         Path | None,
         typer.Option("--record", metavar="FOLDER", help="Keep the runs in this folder; plimsoll guide reads it."),
     ] = None,
+    no_progress: NoProgressOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find the highest rate at which response times stay within an objective.
@@ -110,7 +112,7 @@ def capacity(
         resolved = managed.target if managed else login.target(target)
         run = SingleRun(workload=spec, target=resolved, managed=managed, connections=1, warm_up_s=warm_up_s,
             duration_s=settings.probe_s, seed=seed, drivers=shared)  # fmt: skip
-        raise typer.Exit(_search_and_show(run, kept, settings, as_json=as_json))
+        raise typer.Exit(_search_and_show(run, kept, settings, as_json=as_json, plain=no_progress))
 
 
 def _settings(response_p99: str, errors: str | None, connections: int | None, duration: str) -> SearchSettings:
@@ -132,12 +134,14 @@ def _settings(response_p99: str, errors: str | None, connections: int | None, du
     return settings_of(objective, SWEEP_CONNECTIONS if connections is None else (connections,), steady_s=steady_s)
 
 
-def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSettings, *, as_json: bool) -> int:
+def _search_and_show(
+    run: SingleRun, kept: RecordingWanted, settings: SearchSettings, *, as_json: bool, plain: bool
+) -> int:
     """Searches, shows what was found, also when somebody ended it; returns the exit code."""
     from plimsoll.cli.failures import INTERRUPTED
     from plimsoll.cli.running import searching
 
-    with searching() as display:
+    with searching(plain=plain) as display:
         from plimsoll.run.capacity_target import TargetSearch
 
         search = TargetSearch(run, kept, settings, display.listeners)
@@ -148,7 +152,7 @@ def _search_and_show(run: SingleRun, kept: RecordingWanted, settings: SearchSett
             if not search.so_far.runs:
                 raise
             is_cut = True
-            display.ends("interrupted: what is known so far")
+            display.say("interrupted: what is known so far")
     answer = _answer(search)
     _show(answer, as_json=as_json)
     if is_cut:

@@ -39,6 +39,7 @@ _COMMANDS = {
         "durability": "durability.durability",
         "failover": "failover.failover",
         "sysbench": "sysbench.sysbench",
+        "k8s": "k8s.app",
     },
     STUDY: {
         "new": "new.new",
@@ -50,7 +51,12 @@ _COMMANDS = {
         "workload": "workload.app",
     },
     LEARN: {"capture": "learn.capture", "learn": "learn.app"},
-    EXCHANGE: {"import": "importing.app", "export": "export.app"},
+    EXCHANGE: {
+        "bundle": "bundle.bundle",
+        "open": "bundle.open_bundle",
+        "import": "importing.app",
+        "export": "export.app",
+    },
 }
 """Where all commands are, below the headings that they have in the help: a module of this package, and a name in it."""
 _KINDS = {"sysbench": "sysbench.HandedOver", "compare": "compare.TwoSides"}

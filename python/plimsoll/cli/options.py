@@ -183,6 +183,10 @@ LabelOption = Annotated[
         rich_help_panel=RECORDING,
     ),
 ]
+NoProgressOption = Annotated[
+    bool,
+    typer.Option("--no-progress", help="Plain lines in place of the live panel, as where there is no terminal."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

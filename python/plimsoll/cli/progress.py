@@ -1,21 +1,20 @@
-"""Progress on standard error, of a study, of making a data set, and of reading logs.
+"""Progress on standard error, of a study, of making a data set, of reading logs, and of bundles.
 
 A study has a live display on a terminal and plain lines elsewhere, with what a user should know beside the trials. A
-data set has a bar and logs have a line that moves, on a terminal only. It only reads events; nothing depends on it.
-Deliberately not here: searches for a capacity (`running`).
+data set has a bar, logs and bundles have a line that moves, on a terminal only. It only reads events; nothing depends
+on it. Deliberately not here: searches for a capacity (`running`).
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console, Group
-from rich.live import Live
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -30,7 +29,9 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from plimsoll.cli.panel import Bar, CellTable, LastMinute, Panel, Row, left_words, line_of, panel_on
 from plimsoll.cli.storage import measured_line
+from plimsoll.errors import RecordError
 from plimsoll.record.level import Level
 from plimsoll.run.events import (
     AnswerProgressed,
@@ -41,9 +42,13 @@ from plimsoll.run.events import (
     HostLost,
     MachineMeasured,
     ReadinessJudged,
+    SearchEnded,
+    SearchProgressed,
     StorageMeasured,
+    TrialEnded,
+    read_events,
 )
-from plimsoll.run.folder import UNPLANNED
+from plimsoll.run.folder import EVENTS_FILE, UNPLANNED, read_plan
 from plimsoll.run.status import answer_lines, duet_words, interval_words, search_line
 from plimsoll.units import format_duration, format_ms, format_percent, format_rate, printable
 from plimsoll.wording import counted, repeat_noun
@@ -53,6 +58,7 @@ if TYPE_CHECKING:
 
     from plimsoll.drive import protocol
     from plimsoll.learn.event_log import EventLog
+    from plimsoll.plan.model import PlannedTrial
     from plimsoll.run.events import (
         DataProgressed,
         DuetProgressed,
@@ -65,7 +71,6 @@ if TYPE_CHECKING:
         StudyEnded,
         SystemBegan,
         TrialBegan,
-        TrialEnded,
     )
 
 
@@ -76,8 +81,8 @@ class StudyDisplay:
         has_begun: The study's folder is there, and its plan.
     """
 
-    def __init__(self, console: Console, live: Live | None) -> None:
-        self._console, self._live = console, live
+    def __init__(self, console: Console, live: Panel | None, folder: Path | None = None) -> None:
+        self._console, self._live, self._folder = console, live, folder
         self.has_begun = False
         self._trial_count = 0
         self._done_count = 0
@@ -87,6 +92,7 @@ class StudyDisplay:
         self._state = ""
         self._in_trial = False
         self._is_searching = False
+        self._minute, self._cells = LastMinute(), CellTable()
 
     def show(self, event: Event) -> None:
         """Takes one event in."""
@@ -120,7 +126,7 @@ class StudyDisplay:
             case _:
                 self._entered(event)
         if self._live is not None:
-            self._live.update(self._picture(), refresh=True)
+            self._live.update(self._picture(), is_rare=event.type not in _FREQUENT)
 
     def _notice(self, event: Notice) -> None:
         if event.type == "answer_progressed" and event.trials_left is not None:
@@ -141,6 +147,8 @@ class StudyDisplay:
         self.has_begun = True
         self._trial_count, self._done_count = event.trial_count, event.finished_count
         self._expect(event.estimated_s)
+        if self._live is not None and self._folder is not None:
+            self._cells = _planned_cells(self._folder)
         kept = f", {event.finished_count} of them already finished" if event.finished_count else ""
         work = f"{event.trial_count} trials{kept}"
         if event.searches_count:
@@ -169,10 +177,15 @@ class StudyDisplay:
         self._in_trial = True
         self._now = f"{_cell(event)}, {repeat_noun(is_duet=event.is_duet)} {event.repetition + 1}"
         self._seen = ""
+        self._minute.clear()
+        if not self._is_searching:
+            self._cells.begin(*_place(event))
 
     def _ended(self, event: TrialEnded) -> None:
         self._in_trial = False
         self._done_count += 1
+        if not self._is_searching:
+            self._cells.end(*_place(event), event.throughput_tps if event.verdict == "complete" else None)
         name = f"[{self._done_count}/{self._trial_count}] {_cell(event)}"
         if event.throughput_tps is None or event.verdict != "complete":
             self._print(f"{name}: {event.verdict}: {event.reason}")
@@ -181,6 +194,7 @@ class StudyDisplay:
 
     def _progressed(self, event: IntervalEnded | DuetProgressed) -> None:
         if event.type == "interval_ended":
+            self._minute.add(event.throughput_tps, event.response_ms_p99)
             self._seen = f"{event.state}: {interval_words(event)}"
         elif event.pair_count is None:
             self._print(duet_words(event))
@@ -192,6 +206,10 @@ class StudyDisplay:
         self._is_searching = True
         if event.type in ("search_progressed", "ramps_compared"):
             self._expect(event.remaining_s)
+        if isinstance(event, SearchProgressed) and event.low_tps:
+            self._cells.put(*_place(event), event.low_tps)
+        if isinstance(event, SearchEnded) and event.capacity_tps:
+            self._cells.put(*_place(event), event.capacity_tps)
         self._print(search_line(event))
 
     def _expect(self, remaining_s: float) -> None:
@@ -206,14 +224,61 @@ class StudyDisplay:
         return max(self._ends_at - time.monotonic(), 0)
 
     def _picture(self) -> Group:
-        width = 30
-        filled = round(width * self._done_count / max(self._trial_count, 1))
-        bar = f"{'━' * filled}{'─' * (width - filled)}"
+        done = f"{self._done_count}/{self._trial_count} trials, {left_words(self._left_s)}"
+        if not self.has_begun:
+            return Group(line_of(f"  {self._now}"), line_of(f"  {self._seen}", style="bold"))
         return Group(
-            Text(f"{bar} {self._done_count}/{self._trial_count} trials, about {format_duration(self._left_s)} left"),
-            Text(f"  {self._now}"),
-            Text(f"  {self._seen}", style="bold"),
+            Bar(self._done_count / max(self._trial_count, 1), done),
+            line_of(f"  {self._now}"),
+            line_of(f"  {self._seen}", style="bold"),
+            self._minute,
+            self._cells,
         )
+
+
+_FREQUENT = frozenset({"interval_ended", "duet_progressed", "data_progressed"})
+"""Types of events that come all the time."""
+
+_CAPACITY = "capacity"
+"""Names the column of searches."""
+
+
+def _place(event: TrialBegan | TrialEnded | PlannedTrial | SearchProgressed | SearchEnded) -> tuple[Row, str]:
+    """Where a trial or a search stands in the table of cells."""
+    row = event.system, event.workload
+    if isinstance(event, SearchProgressed | SearchEnded):
+        return row, _CAPACITY
+    return row, Level(connections=event.connections, rate_tps=event.rate_tps).figure()
+
+
+def _in_order(trials: Sequence[PlannedTrial]) -> Iterator[tuple[Row, str]]:
+    """Cells row by row, with levels that rise: the plan has them in the order in which they run."""
+    planned = {_place(trial) for trial in trials}
+    levels = [level.figure() for level in sorted({trial.level for trial in trials}, key=lambda level: level.order)]
+    for row in dict.fromkeys(row for row, _ in map(_place, trials)):
+        yield from ((row, level) for level in levels if (row, level) in planned)
+
+
+def _planned_cells(folder: Path) -> CellTable:
+    """The cells of a study's plan, with the figures of trials that ran before; of searches one for each capacity."""
+    try:
+        plan = read_plan(folder)
+        if plan is None:
+            return CellTable()
+        if plan.searches:
+            return CellTable(((search.system, search.workload), _CAPACITY) for search in plan.searches)
+        cells = CellTable(_in_order(plan.trials))
+        ids, events = (
+            {trial.trial_id for trial in plan.trials},
+            (each.event for each in read_events(folder / EVENTS_FILE)),
+        )
+        last = {event.trial_id: event for event in events if isinstance(event, TrialEnded) and event.trial_id in ids}
+    except RecordError:
+        return CellTable()
+    for event in last.values():
+        if event.verdict == "complete":
+            cells.end(*_place(event), event.throughput_tps)
+    return cells
 
 
 def _cell(event: TrialBegan | TrialEnded) -> str:
@@ -228,14 +293,17 @@ def _result(event: TrialEnded) -> str:
 
 
 @contextmanager
-def study_display(*, quiet: bool = False) -> Iterator[StudyDisplay]:
-    """A display for the time that a study runs: live on a terminal, a line for each trial elsewhere."""
-    console = Console(stderr=True, quiet=quiet, soft_wrap=not sys.stderr.isatty())
-    if not console.is_terminal or quiet:
-        yield StudyDisplay(console, None)
-        return
-    with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield StudyDisplay(console, live)
+def study_display(folder: Path, *, quiet: bool = False, plain: bool = False) -> Iterator[StudyDisplay]:
+    """A display for the time that a study runs: live on a terminal, a line for each trial elsewhere.
+
+    Args:
+        folder: Of the study.
+        quiet: Nothing is shown.
+        plain: Lines, on a terminal too.
+    """
+    console = Console(stderr=True, quiet=quiet, soft_wrap=not sys.stderr.isatty(), emoji=False)
+    with panel_on(console, is_wanted=not (quiet or plain)) as panel:
+        yield StudyDisplay(console, panel, folder)
 
 
 Notice = (
@@ -410,6 +478,19 @@ def read_with_progress(reading: dict[str, Any]) -> Iterator[tuple[EventLog, LogP
 
 @contextmanager
 def _log_progress() -> Iterator[LogProgress]:
+    with _byte_bars() as display:
+        yield LogProgress(display)
+
+
+@contextmanager
+def bytes_progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar of bytes, on a terminal only; what it gives takes how many are done, and how many there are."""
+    with _byte_bars() as display:
+        task = display.add_task(what, total=None)
+        yield lambda done, total: display.update(task, completed=done, total=total)
+
+
+def _byte_bars() -> Progress:
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -418,5 +499,4 @@ def _log_progress() -> Iterator[LogProgress]:
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as display:
-        yield LogProgress(display)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -1,12 +1,13 @@
 """Running a study or a search for a person: progress while it runs, the result and the guide's path at the end.
 
-A search for a capacity shows each step and its seconds, the bracket, and the time left.
+A search for a capacity shows each step with its last minute, the bracket, and the time left.
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,11 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
+from rich.console import Console, Group
 
-from plimsoll.cli.progress import load_progress, study_display
+from plimsoll.cli.panel import LastMinute, Panel, left_words, line_of, panel_on
+from plimsoll.cli.progress import PHASES, study_display
 from plimsoll.cli.streams import show
-from plimsoll.drive.protocol import Interval
+from plimsoll.drive.protocol import Interval, Progress
 from plimsoll.errors import PlimsollError, RecordError
 from plimsoll.plan.capacity import Step
 from plimsoll.prose.capacity import bracket_words, run_words, step_words
@@ -45,6 +47,7 @@ class Running:
 
     Attributes:
         quiet: Without progress.
+        plain: Lines in place of a live panel.
         strict: Refuse to measure if pre-flight findings make figures wrong or uncertain.
         fit_budget: Reduce repetitions until the plan fits the study's budget.
         environment: The one that is there; None where that is not said.
@@ -52,6 +55,7 @@ class Running:
     """
 
     quiet: bool = False
+    plain: bool = False
     strict: bool = False
     fit_budget: bool = False
     environment: str | None = None
@@ -83,7 +87,12 @@ def again_command(study: Path, to: Path | None, how: Running) -> str:
     "plimsoll study run 'my study.toml' --strict"
     """
     words = ["plimsoll", "study", "run", str(study), *([] if to is None else ["--to", str(to)])]
-    options = {"--quiet": how.quiet, "--strict": how.strict, "--fit-budget": how.fit_budget}
+    options = {
+        "--quiet": how.quiet,
+        "--no-progress": how.plain,
+        "--strict": how.strict,
+        "--fit-budget": how.fit_budget,
+    }
     return shlex.join([*words, *(name for name, is_said in options.items() if is_said)])
 
 
@@ -123,7 +132,7 @@ def _has_check(spec: StudySpec, environment: str) -> bool:
 def run_and_guide(file: Path, spec: StudySpec, folder: Path, how: Running = Running()) -> Guided:
     """Runs what is missing and writes the guide; raises as `run_and_show` does."""
     try:
-        with study_display(quiet=how.quiet) as display:
+        with study_display(folder, quiet=how.quiet, plain=how.plain) as display:
             result = run_study(
                 file,
                 spec,
@@ -162,14 +171,55 @@ def _tell_how_far(folder: Path) -> None:
 
 
 class SearchDisplay:
-    """Lines for a person; the seconds of a run only on a terminal, in one line that is written over."""
+    """Lines for a person, on a terminal above a panel with the last minute of the run that goes on."""
 
-    def __init__(self, listeners: SearchListeners) -> None:
-        self.listeners = listeners
+    def __init__(self, console: Console, panel: Panel | None) -> None:
+        self._console, self._panel = console, panel
+        self._minute = LastMinute()
+        self._now, self._ends_at_s = "", time.monotonic()
 
-    def ends(self, text: str) -> None:
-        """Says why it ended before its end, in the place of the seconds of a run."""
-        say(text)
+    @property
+    def listeners(self) -> SearchListeners:
+        """What it shows of a search."""
+        return SearchListeners(
+            begins=self._begins,
+            step=self._step,
+            interval=self._interval,
+            searched=self._searched,
+            loading=self._loading,
+            note=self.say,
+        )
+
+    def say(self, text: str) -> None:
+        """Says a line, above the panel."""
+        self._console.print(printable(text), markup=False, highlight=False)
+
+    def _begins(self, expected_s: float) -> None:
+        self._ends_at_s = time.monotonic() + expected_s
+        self.say(f"searching for the capacity, about {format_duration(expected_s)}")
+
+    def _step(self, step: Step) -> None:
+        self._minute.clear()
+        self._show(step_words(step))
+
+    def _interval(self, interval: Interval) -> None:
+        if self._panel is not None:  # percentiles of what nobody sees
+            self._minute.add(interval.throughput_tps, response_ms_p99([interval]))
+            self._show(self._now, is_rare=False)
+
+    def _searched(self, searched: Searched) -> None:
+        self._ends_at_s = time.monotonic() + searched.remaining_s
+        self.say(searched_line(searched))
+
+    def _loading(self, progress: Progress) -> None:
+        phase = PHASES.get(progress.phase, progress.phase)
+        self._show(f"{phase} {progress.done_count / max(progress.total_count, 1):.0%}", is_rare=False)
+
+    def _show(self, now: str, *, is_rare: bool = True) -> None:
+        self._now = now
+        if self._panel is not None:
+            left = line_of(f"  {left_words(self._ends_at_s - time.monotonic())}")
+            self._panel.update(Group(line_of(f"  {now}"), left, self._minute), is_rare=is_rare)
 
 
 def say(text: str) -> None:
@@ -188,15 +238,6 @@ def show_interval(interval: Interval) -> None:
     print(seconds, end="", file=sys.stderr, flush=True)
 
 
-def _begins(expected_s: float) -> None:
-    say(f"searching for the capacity, about {format_duration(expected_s)}")
-
-
-def _step(step: Step) -> None:
-    if sys.stderr.isatty():
-        say(f"{step_words(step)} ...")
-
-
 def searched_line(searched: Searched) -> str:
     """What a run said, where the capacity lies by now, and how long it will still take."""
     left = f"; about {format_duration(searched.remaining_s)} left" if searched.remaining_s else ""
@@ -204,16 +245,12 @@ def searched_line(searched: Searched) -> str:
 
 
 @contextmanager
-def searching() -> Iterator[SearchDisplay]:
-    """A display for the time that a search runs."""
-    with load_progress() as loading:
-        yield SearchDisplay(
-            SearchListeners(
-                begins=_begins,
-                step=_step,
-                interval=show_interval,
-                searched=lambda searched: say(searched_line(searched)),
-                loading=loading.show,
-                note=say,
-            )
-        )
+def searching(*, plain: bool = False) -> Iterator[SearchDisplay]:
+    """A display for the time that a search runs.
+
+    Args:
+        plain: Lines alone, on a terminal too.
+    """
+    console = Console(stderr=True, soft_wrap=not sys.stderr.isatty(), emoji=False)
+    with panel_on(console, is_wanted=not plain) as panel:
+        yield SearchDisplay(console, panel)

@@ -9,7 +9,7 @@ import typer
 
 from plimsoll.cli import complete, option_values
 from plimsoll.cli.help import Command, Group
-from plimsoll.cli.options import LabelOption, StrictOption, StudyFolderArgument
+from plimsoll.cli.options import LabelOption, NoProgressOption, StrictOption, StudyFolderArgument
 from plimsoll.cli.streams import say_first
 
 app = typer.Typer(
@@ -80,6 +80,7 @@ def run(
     study: StudyArgument,
     to: ToOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result without progress.")] = False,
+    no_progress: NoProgressOption = False,
     strict: StrictOption = False,
     fit_budget: FitBudgetOption = False,
     environment: Annotated[
@@ -108,8 +109,8 @@ def run(
     from plimsoll.run.folder import resolve
 
     file, spec, folder = resolve(study, to)
-    labels = option_values.labels(label or ())
-    how = Running(quiet=quiet, strict=strict, fit_budget=fit_budget, environment=environment, labels=labels)
+    how = Running(quiet=quiet, plain=no_progress, strict=strict, fit_budget=fit_budget, environment=environment,
+        labels=option_values.labels(label or ()))  # fmt: skip
     raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how)))
 
 

@@ -6,7 +6,7 @@ These are think time, connecting and errors. Deliberately not here: what is prin
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from plimsoll.cli.options import (
     JsonOption,
     LabelOption,
     Login,
+    NoProgressOption,
     OptionsOption,
     RateOption,
     ReplicasOption,
@@ -40,7 +41,7 @@ from plimsoll.cli.options import (
 from plimsoll.cli.streams import echo_fitted, say_reaching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from plimsoll.analyse.trial.trial_summary import TrialSummary
     from plimsoll.drive.protocol import Interval
@@ -215,6 +216,7 @@ def trial(
     login: Login = NO_LOGIN,
     record: RecordOptions = NO_RECORD,
     sheet: SheetOption = False,
+    no_progress: NoProgressOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print the result.
@@ -236,23 +238,66 @@ def trial(
     say_reaching(target, server, is_quiet=as_json)
     from plimsoll.run.single import SingleRun
 
+    load = load_of(workload=workload, connections=connections, duration=duration, warm_up=warm_up, rate=rate,
+        arrivals=arrivals, backlog=backlog, burstiness=burstiness, think_time=think_time, connect_rate=connect_rate,
+        all_connections=all_connections, retry=retry, give_up=give_up, network_timeout=network_timeout,
+        read_timeout=read_timeout, tables=tables, table_size=table_size, distribution=distribution,
+        warehouses=warehouses, option=option, text=text)  # fmt: skip
+    shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
+    kept = record.wanted(load.arrivals)
+    with ExitStack() as stack:
+        resolved, started = _servers(target, login, replicas,
+            lambda: throwaway(stack, server, load.workload, login, connections, kept, replicas))  # fmt: skip
+        run = SingleRun(workload=load.workload, target=resolved, managed=next(iter(started), None),
+            connections=connections, warm_up_s=load.warm_up_s, duration_s=load.duration_s, seed=seed,
+            arrivals=load.arrivals, clients=load.clients, drivers=shared, replicas=tuple(started[1:]))  # fmt: skip
+        raise typer.Exit(_measure_and_show(run, kept, plain=no_progress, as_json=as_json, whole_sheet=sheet))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedLoad:
+    """What load is asked for, whatever server it is for.
+
+    Attributes:
+        workload: With its tables.
+        arrivals: At a target rate; None for a closed loop.
+        clients: How they behave.
+        warm_up_s: Load before the measurement, seconds.
+        duration_s: Length of the measurement, seconds.
+    """
+
+    workload: Workload
+    arrivals: OpenArrivals | None
+    clients: Clients
+    warm_up_s: float
+    duration_s: float
+
+
+def load_of(
+    *, workload: str, connections: int, duration: str, warm_up: str | None, rate: str | None, arrivals: str,
+    backlog: int, burstiness: float, think_time: str | None, connect_rate: float | None, all_connections: bool,
+    retry: list[str] | None, give_up: str, network_timeout: str, read_timeout: str, tables: int | None,
+    table_size: int | None, distribution: str | None, warehouses: int | None, option: list[str] | None, text: bool,
+) -> AskedLoad:  # fmt: skip
+    """The load that the options of `plimsoll trial` ask for, each by its name.
+
+    Raises:
+        SpecError: An option's value is wrong, or some do not go together.
+    """
     keys = {"tables": tables, "table_size": table_size, "distribution": distribution, "warehouses": warehouses}
     spec = options.workload_of(workload, option, prepared=False if text else None, **keys)
     wanted = options.arrivals_of(rate, process=arrivals, backlog_max=backlog)
+    is_open = wanted is not None
     clients = clients_of(think_time=think_time, connect_rate=connect_rate, all_connections=all_connections, retry=retry,
         give_up=give_up, network_timeout=network_timeout, read_timeout=read_timeout, burstiness=burstiness,
-        is_open=wanted is not None)  # fmt: skip
-    warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
-    duration_s = option_values.duration_s(duration, "--duration")
-    shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
-    kept = record.wanted(wanted)
-    with ExitStack() as stack:
-        resolved, started = _servers(target, login, replicas,
-            lambda: throwaway(stack, server, spec, login, connections, kept, replicas))  # fmt: skip
-        run = SingleRun(workload=spec, target=resolved, managed=next(iter(started), None), connections=connections,
-            warm_up_s=warm_up_s, duration_s=duration_s, seed=seed, arrivals=wanted, clients=clients, drivers=shared,
-            replicas=tuple(started[1:]))  # fmt: skip
-        raise typer.Exit(_measure_and_show(run, kept, as_json=as_json, whole_sheet=sheet))
+        is_open=is_open)  # fmt: skip
+    return AskedLoad(
+        workload=spec,
+        arrivals=wanted,
+        clients=clients,
+        warm_up_s=warm_up_of(spec, warm_up, connections, clients, is_open=is_open),
+        duration_s=option_values.duration_s(duration, "--duration"),
+    )
 
 
 def _servers(
@@ -269,7 +314,9 @@ def _servers(
     return login.target(target), ()
 
 
-def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: bool, whole_sheet: bool) -> int:
+def _measure_and_show(
+    run: SingleRun, kept: RecordingWanted | None, *, plain: bool, as_json: bool, whole_sheet: bool
+) -> int:
     """Measures, shows what was measured and what was kept; returns the exit code."""
     from plimsoll.analyse.answers.trial_result import trial_result
     from plimsoll.cli.failures import INTERRUPTED
@@ -281,7 +328,7 @@ def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: 
 
     code, measured, notes = 0, None, tuple[str, ...]()
     try:
-        measured, notes = _measured(run, kept)
+        measured, notes = _measured(run, kept, plain=plain)
     except Interrupted as interrupted:
         code, measured, notes = INTERRUPTED, interrupted.measured, interrupted.notes
         if measured is None:
@@ -315,22 +362,22 @@ def throwaway(
 
     connections += background_connections(workload)
     login.refuse_for_managed()
-    progress = stack.enter_context(load_progress())
-    keeper = DataKeeper(driver=LocalDriver(), data_sets=(workload,), progress=progress.show, warn=progress.warn)
-    machines = None if kept is None else machines_of(kept.study, progress.measured_again)
-    made = throwaway_server(server, keeper, connections=connections, machines=machines, replicas=replicas)
-    return stack.enter_context(made)
+    with load_progress() as progress:
+        keeper = DataKeeper(driver=LocalDriver(), data_sets=(workload,), progress=progress.show, warn=progress.warn)
+        machines = None if kept is None else machines_of(kept.study, progress.measured_again)
+        made = throwaway_server(server, keeper, connections=connections, machines=machines, replicas=replicas)
+        return stack.enter_context(made)
 
 
-def _measured(run: SingleRun, kept: RecordingWanted | None) -> tuple[TrialSummary, tuple[str, ...]]:
+def _measured(run: SingleRun, kept: RecordingWanted | None, *, plain: bool) -> tuple[TrialSummary, tuple[str, ...]]:
     """What was measured between two looks at the consistency of the rows, where the workload asks for them."""
     from plimsoll.record.model import Verdict
     from plimsoll.run.replicas import refuse_different_replicas
     from plimsoll.run.single import named_instances, record_single, run_single
 
     _look_at_consistency(run, "before the load")
-    seen = partial(show_interval, connections=run.connections)
-    measured, notes = (run_single(run, seen), ()) if kept is None else record_single(run, kept, seen)
+    with _seconds_shown(run, plain=plain) as seen:
+        measured, notes = (run_single(run, seen), ()) if kept is None else record_single(run, kept, seen)
     if measured.outcome.verdict is not Verdict.FAILED:  # a server that does not answer says nothing about its rows
         _look_at_consistency(run, "after the load")
         if run.managed is not None and run.replicas:
@@ -347,10 +394,42 @@ def _look_at_consistency(run: SingleRun, when: str) -> None:
         refuse_inconsistent(run, when, progress.show)
 
 
+@contextmanager
+def _seconds_shown(run: SingleRun, *, plain: bool) -> Iterator[Callable[[Interval], None]]:
+    """What shows each interval of the load: a panel on a terminal, a line for each elsewhere."""
+    from rich.console import Console, Group
+
+    from plimsoll.cli.panel import Bar, LastMinute, left_words, line_of, panel_on
+    from plimsoll.run.rows import response_ms_p99
+    from plimsoll.units import format_duration
+
+    minute, total_s = LastMinute(), run.warm_up_s + run.duration_s
+    with panel_on(Console(stderr=True), is_wanted=not plain) as panel:
+
+        def show(interval: Interval) -> None:
+            at_s = interval.to_ns / 1e9
+            minute.add(interval.throughput_tps, response_ms_p99([interval]))
+            done = f"{format_duration(at_s)} of {format_duration(total_s)}, {left_words(total_s - at_s)}"
+            state = "warm" if at_s <= run.warm_up_s else "measure"
+            words = line_of(f"  {state}: {_interval_words(interval, run.connections)}", style="bold")
+            if panel is not None:
+                panel.update(Group(Bar(at_s / total_s, done), words, minute), is_rare=False)
+
+        yield partial(show_interval, connections=run.connections) if panel is None else show
+
+
 def show_interval(interval: Interval, *, connections: int) -> None:
     """Prints a line on one interval of the load to standard error."""
+    from plimsoll.units import format_rate
+
+    rate = f"{interval.to_ns / 1e9:6.1f} s  {format_rate(interval.throughput_tps):>12}"
+    print(f"{rate}  {_interval_words(interval, connections)}", file=sys.stderr)
+
+
+def _interval_words(interval: Interval, connections: int) -> str:
+    """What an interval saw besides its throughput."""
     from plimsoll.run.rows import oldest_in_flight_ms, response_ms_p99, responses
-    from plimsoll.units import format_ms, format_rate
+    from plimsoll.units import format_ms
 
     p99, response, oldest = response_ms_p99([interval]), responses([interval]), oldest_in_flight_ms(interval)
     if response is None:
@@ -362,8 +441,7 @@ def show_interval(interval: Interval, *, connections: int) -> None:
     waiting = sum(group.backlog_count for group in interval.groups)
     shown += f", {waiting:,} waiting" if waiting else ""
     connected = sum(group.connected_count for group in interval.groups)
-    shown += f", {connected:,} of {connections:,} connections" if connected < connections else ""
-    print(f"{interval.to_ns / 1e9:6.1f} s  {format_rate(interval.throughput_tps):>12}  {shown}", file=sys.stderr)
+    return shown + (f", {connected:,} of {connections:,} connections" if connected < connections else "")
 
 
 def clients_of(
@@ -397,7 +475,7 @@ def clients_of(
     from pydantic import ValidationError
 
     from plimsoll.errors import SpecError
-    from plimsoll.spec.clients import Clients, OpenArrivals
+    from plimsoll.spec.clients import Clients
     from plimsoll.spec.fields import faults_of
 
     if is_open and think_time is not None:

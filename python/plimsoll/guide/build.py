@@ -37,7 +37,7 @@ from plimsoll.run.capacity_search import read_searches
 from plimsoll.run.folder import current_spec, document_folders, read_kept, read_plan
 from plimsoll.run.storage import read_storages
 from plimsoll.spec.cover import CoverSpec, picture_address, read_logo
-from plimsoll.spec.new_study import toml_lines
+from plimsoll.spec.new_study import toml_document
 from plimsoll.spec.published import DOCUMENT_FILE, PublishedSpec, read_kept_document
 from plimsoll.spec.study import STUDY_FILE, StudySection, StudySpec
 from plimsoll.spec.system import UTILISATION, PriceFile, check_systems, read_prices
@@ -243,14 +243,12 @@ def without_secrets(text: str) -> str:
 
     Comments, the arguments of hooks and whatever is called a secret may hold passwords.
     """
-    lines = []
-    for name, content in tomllib.loads(text).items():
-        tables = content if isinstance(content, list) else [content]
-        for table in tables:
-            shown = _public(table, (name,))
-            heading = f"[[{name}]]" if isinstance(content, list) else f"[{name}]"
-            lines += [heading, *toml_lines(shown), ""]
-    return "\n".join(lines)
+    document = tomllib.loads(text)
+    public = {
+        name: [_public(table, (name,)) for table in content] if isinstance(content, list) else _public(content, (name,))
+        for name, content in document.items()
+    }
+    return toml_document(public)
 
 
 def _public(value: Any, path: tuple[str, ...]) -> Any:

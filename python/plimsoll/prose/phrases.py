@@ -159,7 +159,10 @@ LEFT_OUT = "(left out)"
 _SECRET = re.compile(r"passw|passphrase|secret|token|credential|api_?key|pwd|(^|_)auth(_|$)|private_key", re.IGNORECASE)
 _NO_SECRET = re.compile(
     r"(loose_)?(password_env|defaults_file|mysql_native_password|validate_password.*|.*token_size|old_passwords"
-    r"|.*password_(lifetime|history|reuse_interval|require_current)|disconnect_on_expired_password)",
+    r"|.*password_(lifetime|history|reuse_interval|require_current)|disconnect_on_expired_password"
+    r"|max_password_errors|secure_auth|strict_password_validation|generated_random_password_length"
+    r"|(caching_sha2|sha256|mysql_native)_password_(digest_rounds|proxy_users|auto_generate_rsa_keys"
+    r"|(private|public)_key_path))",
     re.IGNORECASE,
 )
 
@@ -169,6 +172,8 @@ def is_secret(name: str) -> bool:
 
     >>> is_secret("report_password"), is_secret("wsrep_sst_auth"), is_secret("innodb_ft_min_token_size")
     (True, True, False)
+    >>> is_secret("secure_auth"), is_secret("sha256_password_private_key_path"), is_secret("ssl_passphrase")
+    (False, False, True)
     """
     plain = name.replace("-", "_")
     return _SECRET.search(plain) is not None and _NO_SECRET.fullmatch(plain) is None

@@ -84,6 +84,10 @@ def read_kept(file: Path, kind: type[_Kept], *, version: tuple[str, int], cure: 
         return kind.model_validate_json(content)
     except FileNotFoundError:
         return None
+    except NotADirectoryError:
+        raise RecordError(
+            f"{file.parent}: is a file, and a study is a folder. If it is a bundle: plimsoll open {file.parent}"
+        ) from None
     except OSError as error:
         raise unreadable(file, error) from None
     except ValidationError:
@@ -281,8 +285,8 @@ def current_spec(folder: Path) -> tuple[StudySpec | None, str | None]:
     if not copy.exists():
         return None, None
     spec = read_study(copy)
-    users = _users_file(folder)
-    if users is None or users.stat().st_mtime_ns <= copy.stat().st_mtime_ns:
+    users = changed_file(folder)
+    if users is None:
         return spec, None
     try:
         user_spec = read_study(users)
@@ -293,6 +297,13 @@ def current_spec(folder: Path) -> tuple[StudySpec | None, str | None]:
     now = _with_what_may_change(spec, user_spec)
     is_same = now.model_copy(update={"document": spec.document}) == spec
     return now, None if is_same else f"costs and objective are those of {users}, which was changed after the run"
+
+
+def changed_file(folder: Path) -> Path | None:
+    """The user's study file where it was changed after the folder's copy was written; None where it was not."""
+    users = _users_file(folder)
+    is_newer = users is not None and users.stat().st_mtime_ns > (folder / STUDY_FILE).stat().st_mtime_ns
+    return users if is_newer else None
 
 
 def _users_file(folder: Path) -> Path | None:

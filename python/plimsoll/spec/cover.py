@@ -14,7 +14,8 @@ from plimsoll.regular_file import read_regular
 from plimsoll.spec.fields import Written
 
 _LOGO_BYTES_MAX = 200_000
-_LOGO_NAME = re.compile(r"\w[\w. -]{0,99}\.(?:png|jpe?g|svg)", re.IGNORECASE)
+LOGO_NAME = re.compile(r"\w[\w. -]{0,99}\.(?:png|jpe?g|svg)", re.IGNORECASE)
+"""Names that a logo can have: files beside the document, and none elsewhere."""
 
 
 def _printable(text: str) -> str:
@@ -24,7 +25,7 @@ def _printable(text: str) -> str:
 
 
 def _logo_name(text: str) -> str:
-    if text and not _LOGO_NAME.fullmatch(text):
+    if text and not LOGO_NAME.fullmatch(text):
         raise ValueError('must be the name of a file beside this one, such as "logo.svg" (.png, .jpg or .svg)')
     return text
 

@@ -169,6 +169,26 @@ def toml_lines(table: Mapping[str, TomlValue]) -> list[str]:
     return [f"{_key(key)} = {toml_text(value)}" for key, value in table.items()]
 
 
+def toml_document(document: Mapping[str, TomlValue]) -> str:
+    """A whole file: what is no table first, then each table and each table of a list below its heading."""
+    lines: list[str] = []
+    for name, value in document.items():
+        if not _tables_of(value):
+            lines += toml_lines({name: value})
+    for name, value in document.items():
+        heading = f"[[{_key(name)}]]" if isinstance(value, Sequence) else f"[{_key(name)}]"
+        for table in _tables_of(value):
+            lines += [heading, *toml_lines(table), ""]
+    return "\n".join(lines)
+
+
+def _tables_of(value: TomlValue) -> list[Mapping[str, TomlValue]]:
+    """A table, or those of a list of nothing else; none where it is a value."""
+    items = value if isinstance(value, list) else [value]
+    tables = [item for item in items if isinstance(item, Mapping)]
+    return tables if len(tables) == len(items) else []
+
+
 def _key(key: str) -> str:
     is_bare = key.isascii() and key.replace("-", "_").replace("_", "a").isalnum()
     return key if is_bare else toml_text(key)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 
 from rich.console import Console
-from rich.live import Live
 
 from plimsoll.cli.ab_study import AbDisplay
+from plimsoll.cli.panel import panel_on
 from plimsoll.record.model import TrialWarning, Verdict
 from plimsoll.run.events import AnswerProgressed, Event, ReadinessJudged, StudyBegan, TrialBegan, TrialEnded
 from support.printed import printed
@@ -50,7 +50,7 @@ def test_a_trial_that_failed_is_told_with_its_reason() -> None:
 def test_a_terminal_shows_what_is_known_and_the_time_that_is_left_once_it_has_begun() -> None:
     file = io.StringIO()
     console = Console(file=file, width=100, force_terminal=True, color_system=None)
-    with Live(console=console, auto_refresh=False) as live:
+    with panel_on(console) as live:
         display = AbDisplay(console, live)
         assert "left" not in picture(display)
         for event in (BEGAN, ROUND, KNOWN):

@@ -64,7 +64,7 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> Searches:
 
 
 def ran(*, as_json: bool) -> int:
-    return _search_and_show(cast(Any, None), cast(Any, None), SETTINGS, as_json=as_json)
+    return _search_and_show(cast(Any, None), cast(Any, None), SETTINGS, as_json=as_json, plain=False)
 
 
 SWEEP = (swept(4, 500.0), swept(16, 900.0), swept(64, 2000.0))

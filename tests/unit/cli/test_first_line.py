@@ -37,7 +37,7 @@ COMMANDS = {
     "learn check prod": "reading prod",
     f"learn --from slow.log --target {URL} -o prod": "reading a log",
 }
-WITHOUT_ONE = {"sysbench", "new", "learn report"}
+WITHOUT_ONE = {"sysbench", "new", "learn report", "k8s job"}
 """The engine's lines are sysbench's; the others drive and ask no server."""
 
 UNTIL_SAID = """
