@@ -9,6 +9,7 @@ import typer
 
 from plimsoll.cli import complete
 from plimsoll.cli.help import Command, Group
+from plimsoll.cli.metrics import MetricsOption, metrics_out
 from plimsoll.cli.options import StrictOption, StudyFolderArgument
 from plimsoll.cli.streams import say_first
 
@@ -90,6 +91,7 @@ def run(
             help='The environment that is there now, for studies with switch = "hand". Only its trials run.',
         ),
     ] = None,
+    metrics: MetricsOption = None,
 ) -> None:
     """Run the missing trials of a study, then write its guide.
 
@@ -104,7 +106,8 @@ def run(
 
     file, spec, folder = resolve(study, to)
     how = Running(quiet=quiet, strict=strict, fit_budget=fit_budget, environment=environment)
-    raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how)))
+    with metrics_out(metrics, is_quiet=quiet) as totals:
+        raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how), totals=totals))
 
 
 @app.command("status", cls=Command)

@@ -15,6 +15,7 @@ import typer
 
 from plimsoll.cli import option_values, options
 from plimsoll.cli.help import ARRIVALS, CLIENTS, RECORDING, with_groups
+from plimsoll.cli.metrics import MetricsOption, metrics_out
 from plimsoll.cli.options import (
     NO_LOGIN,
     ArrivalsOption,
@@ -195,6 +196,7 @@ def trial(
     record_system: RecordSystemOption = None,
     record_workload: RecordWorkloadOption = None,
     sheet: SheetOption = False,
+    metrics: MetricsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print the result.
@@ -212,6 +214,8 @@ def trial(
       plimsoll trial --target managed --workload tpcc -o terminals=10 -o times=1 --connections 4 --duration 10m
 
       plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
+
+      plimsoll trial --target managed --connections 16 --duration 10m --metrics 127.0.0.1:9464
     """
     say_reaching(target, server, is_quiet=as_json)
     from plimsoll.run.single import SingleRun, recording_wanted
@@ -226,7 +230,7 @@ def trial(
     duration_s = option_values.duration_s(duration, "--duration")
     shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
     kept = recording_wanted(record, record_system, record_workload, wanted)
-    with ExitStack() as stack:
+    with metrics_out(metrics, is_quiet=as_json), ExitStack() as stack:
         resolved, started = _servers(target, login, replicas,
             lambda: throwaway(stack, server, spec, login, connections, kept, replicas))  # fmt: skip
         run = SingleRun(workload=spec, target=resolved, managed=next(iter(started), None), connections=connections,

@@ -23,7 +23,8 @@ from pydantic import ValidationError
 from plimsoll.drive.merging import merge_histograms
 from plimsoll.drive.protocol import Counts, GroupInterval, Histogram, Interval
 from plimsoll.record.document import Document
-from plimsoll.record.model import State
+from plimsoll.record.level import Level
+from plimsoll.record.model import State, TrialRecord
 from plimsoll.regular_file import open_regular
 
 LIVE_FILE = "live.jsonl"
@@ -85,6 +86,9 @@ class LiveInterval(Document):
 
     Attributes:
         trial_id: Of the recording that it will be part of.
+        system: Name of the system; empty, as is the workload's, where a trial has no draft yet.
+        workload: Name of the workload.
+        level: The load that is offered; None where a trial has no draft yet.
         index: Of the interval: 0, 1, 2, …
         unix_s: When it ended, wall clock.
         length_s: Its length, seconds.
@@ -101,6 +105,9 @@ class LiveInterval(Document):
     """
 
     trial_id: str
+    system: str = ""
+    workload: str = ""
+    level: Level | None = None
     index: int
     unix_s: float
     length_s: float
@@ -127,13 +134,20 @@ class LiveInterval(Document):
 
 
 def live_interval(
-    interval: Interval, *, trial_id: str, began_unix_s: float, state: State, telemetry: Iterable[LiveSample]
+    interval: Interval,
+    *,
+    trial_id: str,
+    trial: TrialRecord | None = None,
+    began_unix_s: float,
+    state: State,
+    telemetry: Iterable[LiveSample],
 ) -> LiveInterval:
     """An interval of the engine's as viewers see it.
 
     Args:
         interval: Of all drivers.
         trial_id: Of the recording.
+        trial: As far as it is known.
         began_unix_s: When interval 0 began, wall clock.
         state: Which the interval belongs to.
         telemetry: The last samples.
@@ -145,6 +159,9 @@ def live_interval(
     lags = ((group.instance, group.replication) for group in groups)
     return LiveInterval(
         trial_id=trial_id,
+        system="" if trial is None else trial.system.name,
+        workload="" if trial is None else trial.workload.name,
+        level=None if trial is None else trial.level,
         index=interval.index,
         unix_s=began_unix_s + interval.to_ns / 1e9,
         length_s=(interval.to_ns - interval.from_ns) / 1e9,

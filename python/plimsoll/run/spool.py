@@ -67,9 +67,15 @@ class Spool:
     def _tell(self, interval: Interval, began_unix_s: float, state: State) -> None:
         latest = self.watch.latest().items()
         samples = (LiveSample(host=host, instance=of, metric=name, value=value) for (host, of, name), value in latest)
-        trial_id = self.partial.trial_id
         self._live.tell(
-            live_interval(interval, trial_id=trial_id, began_unix_s=began_unix_s, state=state, telemetry=samples)
+            live_interval(
+                interval,
+                trial_id=self.partial.trial_id,
+                trial=self.partial.drafted,
+                began_unix_s=began_unix_s,
+                state=state,
+                telemetry=samples,
+            )
         )
 
     def flush(self) -> None:
