@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.metrics.families import BOUNDS_S, FAMILIES, Kind
+from plimsoll.metrics.families import BOUNDS_US, FAMILIES, Kind
 from plimsoll.metrics.prometheus import exposition
 from plimsoll.metrics.totals import Totals
 from plimsoll.record.level import Level
@@ -149,4 +149,4 @@ def test_the_page_lists_every_metric_with_its_labels() -> None:
 
 def test_the_page_lists_the_bounds() -> None:
     (line,) = re.findall(r"^Bounds, in milliseconds: (.*?)\.$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    assert [float(bound) / 1e3 for bound in line.replace("\n", " ").replace(",", " ").split()] == [*BOUNDS_S]
+    assert [round(float(bound) * 1000) for bound in re.split(r",\s+", line)] == [*BOUNDS_US]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +20,7 @@ from plimsoll.units import printable
 if TYPE_CHECKING:
     from plimsoll.metrics.prometheus import Endpoint
     from plimsoll.metrics.totals import Totals
+    from plimsoll.run.events import Event
 
 MetricsOption = Annotated[
     str | None,
@@ -96,6 +97,18 @@ def _end(totals: Totals, endpoint: Endpoint | None) -> None:
     _say(f"the metrics can be read for {limit_s:.0f} s more, or until they are; Ctrl-C ends that")
     with suppress(KeyboardInterrupt):  # the run is over, and has its exit code
         endpoint.wait_for_last_read()
+
+
+def told_both(shown: Callable[[Event], None], totals: Totals | None) -> Callable[[Event], None]:
+    """Tells a display of events, and the metrics besides, where somebody reads them."""
+    if totals is None:
+        return shown
+
+    def tell(event: Event) -> None:
+        shown(event)
+        totals.happened(event)
+
+    return tell
 
 
 def _say(text: str) -> None:

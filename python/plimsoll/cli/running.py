@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
+from plimsoll.cli.metrics import told_both
 from plimsoll.cli.progress import load_progress, study_display
 from plimsoll.cli.streams import show
 from plimsoll.drive.protocol import Interval
@@ -33,7 +34,6 @@ from plimsoll.wording import counted
 if TYPE_CHECKING:
     from plimsoll.analyse.model import Analysis
     from plimsoll.metrics.totals import Totals
-    from plimsoll.run.events import Event
     from plimsoll.spec.study import StudySpec
 
 INVALID = 4
@@ -129,17 +129,11 @@ def run_and_guide(
     """Runs what is missing and writes the guide; raises as `run_and_show` does."""
     try:
         with study_display(quiet=how.quiet) as display:
-
-            def watch(event: Event) -> None:
-                display.show(event)
-                if totals is not None:
-                    totals.happened(event)
-
             result = run_study(
                 file,
                 spec,
                 folder,
-                watch,
+                told_both(display.show, totals),
                 strict=how.strict,
                 fit_budget=how.fit_budget,
                 environment=how.environment,

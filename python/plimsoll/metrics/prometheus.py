@@ -105,17 +105,18 @@ def exposition(readings: Readings) -> bytes:
 
 
 def _metric(family: Family, series: dict[tuple[str, ...], Value]) -> Metric:
-    kinds: dict[Kind, Any] = {
+    kinds = {
         Kind.COUNTER: CounterMetricFamily,
         Kind.GAUGE: GaugeMetricFamily,
         Kind.HISTOGRAM: HistogramMetricFamily,
     }
-    metric: Metric = kinds[family.kind](family.prometheus_name, family.help, labels=family.labels)
+    metric: Any = kinds[family.kind](family.prometheus_name, family.help, labels=family.labels)
     for labels, value in series.items():
         if isinstance(value, Buckets):
             metric.add_metric(labels, buckets=list(_cumulative(value)), sum_value=value.sum_ns / 1e9)
         else:
             metric.add_metric(labels, value)
+    assert isinstance(metric, Metric)
     return metric
 
 
@@ -282,7 +283,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Whether the reader closed the connection before the answer was sent: it took too long for it."""
         self.connection.setblocking(False)
         try:
-            return self.connection.recv(1) == b""
+            return not self.connection.recv(1)
         except BlockingIOError:
             return False
 

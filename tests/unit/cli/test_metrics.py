@@ -27,6 +27,7 @@ from support.live_intervals import live_interval_of
 COMMANDS = {
     "trial": ("trial", "--target", "managed", "--duration", "1s"),
     "capacity": ("capacity", "--target", "managed", "--response-p99", "20ms"),
+    "ab": ("ab", "--set", "sync_binlog=0", "--set", "sync_binlog=1"),
     "study": ("study", "run", "study.toml", "--to", "out"),
 }
 
