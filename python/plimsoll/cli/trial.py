@@ -212,7 +212,7 @@ def trial(
 
       plimsoll trial --target managed --workload tpcc -o terminals=10 -o times=1 --connections 4 --duration 10m
 
-      plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --metrics 127.0.0.1:9464
+      plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 2m --metrics 127.0.0.1:9464
     """
     say_reaching(target, server, is_quiet=as_json)
     from plimsoll.run.single import SingleRun, recording_wanted
