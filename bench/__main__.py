@@ -25,6 +25,7 @@ from bench.hot_path import time_hot_path
 from bench.loading import compare_load
 from bench.log_reading import time_log_reading
 from bench.memory import compare_memory
+from bench.metrics import compare_metrics
 from bench.oltp import LEVELS, compare_oltp
 from bench.open_loop import measure_open_loop
 from bench.options import QUICK, Options
@@ -50,6 +51,7 @@ ON_A_SERVER: dict[str, Callable[[Ground, Options], Section]] = {
     "scripts": compare_scripts,
     "load": compare_load,
     "telemetry": compare_telemetry,
+    "metrics": compare_metrics,
     "memory": compare_memory,
     "progress": time_progress,
 }

@@ -76,6 +76,7 @@ PARTS: dict[str, tuple[Entry, ...]] = {
         Entry("docs/learn-tutorial.md", "Size servers for a production load"),
         Entry("docs/learn.md", "See what a production log shows"),
         Entry("docs/doctor.md", "Check that a machine is fit to measure"),
+        Entry("docs/observability.md", "Watch a run in Grafana"),
         Entry("docs/hosts.md", "Run servers on other machines"),
         Entry("docs/hooks.md", "Measure a cloud database or a cluster"),
         Entry("docs/drivers.md", "Drive the load from several machines"),

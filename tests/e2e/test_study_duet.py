@@ -9,12 +9,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from plimsoll.analyse.analysis import analyse
 from plimsoll.record.model import Verdict
 from plimsoll.record.store import Recording, read_study
 from plimsoll.run.events import DuetProgressed, read_events
 from support.command import engines_of, plimsoll, start_forked
+from support.otlp import attributes, http_collector, metrics_of
 from support.recordings import finished_ids
 from support.studies import wait_for_interval, wait_until_gone
 
@@ -73,9 +75,11 @@ def test_two_systems_take_turns_and_what_was_killed_runs_again(tmp_path: Path) -
     second = {trial for trial, verdict in finished_ids(study).items() if verdict is Verdict.COMPLETE}
     written = {trial: (study / "recordings" / trial / "outcome.json").stat().st_mtime_ns for trial in second}
 
-    ran = plimsoll("study", "run", file, "--to", study, env=env)
+    with http_collector() as (url, requests):
+        ran = plimsoll("study", "run", file, "--to", study, env={**env, "OTEL_EXPORTER_OTLP_ENDPOINT": url})
     assert ran.returncode == 0, ran.stderr
     assert "after 3 of 3 rounds" in ran.stderr
+    _check_metrics(requests[-1], [r for r in read_study(study).recordings if r.trial.trial_id not in second])
     again = {trial: (study / "recordings" / trial / "outcome.json").stat().st_mtime_ns for trial in second}
     assert written == again, "the second round ran again"
     recordings = read_study(study).recordings
@@ -89,6 +93,26 @@ def test_two_systems_take_turns_and_what_was_killed_runs_again(tmp_path: Path) -
     duet = compared[0].duet
     assert duet is not None
     assert duet.pair_count == 30
+
+
+def _check_metrics(request: ExportMetricsServiceRequest, recordings: list[Recording]) -> None:
+    """The last metrics of a study are the sums of what it measured, whichever system had a turn."""
+    metrics = metrics_of(request)
+    counted = {
+        (attributes(point)["system"], attributes(point)["outcome"]): point.as_int
+        for point in metrics["plimsoll.transactions"].sum.data_points
+    }
+    for name in ("durable", "relaxed"):
+        tables = [recording.intervals() for recording in recordings if recording.trial.system.name == name]
+        assert len(tables) == 2
+        for outcome in ("completed", "failed", "dropped"):
+            expected = sum(table[outcome].sum() for table in tables if table is not None)
+            assert counted[name, outcome] == expected, (name, outcome)
+    progress = {attributes(point)["progress"]: point for point in metrics["plimsoll.study.trials"].gauge.data_points}
+    assert (progress["planned"].as_int, progress["complete"].as_int) == (6, 6)
+    (ended,) = metrics["plimsoll.trials"].sum.data_points
+    assert (attributes(ended), ended.as_int) == ({"verdict": "complete"}, 4)
+    assert {point.as_double for point in metrics["plimsoll.trial.state"].gauge.data_points} == {0.0}
 
 
 def _check_round(recordings: list[Recording]) -> None:

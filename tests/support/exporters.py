@@ -42,10 +42,7 @@ def mysqld_exporter(target: Target, folder: Path) -> Iterator[tuple[str, subproc
 
 @contextmanager
 def _exporter(command: str, arguments: Sequence[str]) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    folder = os.environ.get(_FOLDER)
-    path = shutil.which(command, path=folder) if folder else None
-    path = path or missing(f"{command} is not here: set {_FOLDER}=$(tests/tools/get-exporters DIR)")
-    port = free_port()
+    path, port = program(command), free_port()
     url = f"http://127.0.0.1:{port}/metrics"
     words = [path, f"--web.listen-address=127.0.0.1:{port}", *arguments]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -54,6 +51,13 @@ def _exporter(command: str, arguments: Sequence[str]) -> Iterator[tuple[str, sub
             yield url, process
         finally:
             process.kill()
+
+
+def program(command: str) -> str:
+    """The path of one of the distribution's programs."""
+    folder = os.environ.get(_FOLDER)
+    path = shutil.which(command, path=folder) if folder else None
+    return path or missing(f"{command} is not here: set {_FOLDER}=$(tests/tools/get-exporters DIR)")
 
 
 def _answers(url: str) -> bool:

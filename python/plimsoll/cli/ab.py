@@ -9,6 +9,7 @@ import typer
 
 from plimsoll.cli import complete, option_values
 from plimsoll.cli.help import RECORDING, with_groups
+from plimsoll.cli.metrics import MetricsOption, metrics_out
 from plimsoll.cli.options import ANY_DATA, NO_LOGIN, DataOptions, JsonOption, Login
 from plimsoll.cli.streams import say_connecting, say_starting
 
@@ -92,6 +93,7 @@ def ab(
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**62, help="Seed of all randomness.")] = 1,
     login: Login = NO_LOGIN,
     save: SaveOption = None,
+    metrics: MetricsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say which of two servers or settings is faster, and by how much.
@@ -138,7 +140,8 @@ def ab(
         equal_within=option_values.share(equal_within, "--equal-within"),
         seed=seed,
     )
-    raise typer.Exit(compare_sides(sides, load, login, save, as_json=as_json))
+    with metrics_out(metrics, is_quiet=as_json) as totals:
+        raise typer.Exit(compare_sides(sides, load, login, save, totals, as_json=as_json))
 
 
 def _settings(written: Sequence[str]) -> list[dict[str, OptionValue]]:

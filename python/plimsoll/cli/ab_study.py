@@ -30,6 +30,7 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.cli.failures import INTERRUPTED
+from plimsoll.cli.metrics import told_both
 from plimsoll.cli.options import Login
 from plimsoll.cli.panel import Panel, panel_on
 from plimsoll.cli.progress import StudyDisplay
@@ -56,6 +57,7 @@ from plimsoll.wording import counted, listed, repeat_noun
 
 if TYPE_CHECKING:
     from plimsoll.cli.progress import Notice
+    from plimsoll.metrics.totals import Totals
     from plimsoll.run.events import SearchEvent, StudyBegan, TrialBegan, TrialEnded
 
 _ASKED = "PLIMSOLL_AB_PASSWORD"
@@ -64,7 +66,9 @@ _ASKED = "PLIMSOLL_AB_PASSWORD"
 _FILES = ("defaults_file", "ca", "cert", "key", "server_public_key_path")
 
 
-def compare_sides(sides: Sequence[Side], load: Load, login: Login, save: Path | None, *, as_json: bool) -> int:
+def compare_sides(
+    sides: Sequence[Side], load: Load, login: Login, save: Path | None, totals: Totals | None = None, *, as_json: bool
+) -> int:
     """Compares some sides and shows the answer, also when somebody ended it.
 
     Args:
@@ -72,6 +76,7 @@ def compare_sides(sides: Sequence[Side], load: Load, login: Login, save: Path | 
         load: Under what, and for how long.
         login: To targets.
         save: A new folder for the study; None to remove it afterwards.
+        totals: Metrics that somebody reads meanwhile; None for none.
         as_json: As one document of JSON.
 
     Returns:
@@ -87,7 +92,7 @@ def compare_sides(sides: Sequence[Side], load: Load, login: Login, save: Path | 
     spec = _checked(text, load)
     with ExitStack() as stack:
         folder = stack.enter_context(PrivateFolder("ab")) / "study" if save is None else _new(save)
-        result, findings = _run(text, spec, folder, load)
+        result, findings = _run(text, spec, folder, load, totals)
         analysis = _analysed(folder, writes_guide=save is not None)
     if analysis is None or not (analysis.curves or analysis.capacity_ratios):
         say("nothing was measured")
@@ -154,7 +159,9 @@ def _new(save: Path) -> Path:
     return save
 
 
-def _run(text: str, spec: StudySpec, folder: Path, load: Load) -> tuple[StudyResult | None, tuple[TrialWarning, ...]]:
+def _run(
+    text: str, spec: StudySpec, folder: Path, load: Load, totals: Totals | None
+) -> tuple[StudyResult | None, tuple[TrialWarning, ...]]:
     """Runs the study that a text describes.
 
     Returns:
@@ -169,7 +176,7 @@ def _run(text: str, spec: StudySpec, folder: Path, load: Load) -> tuple[StudyRes
     say(plan_words(names, load=under, limit_s=load.limit_s, **design))
     with ab_display() as display:
         try:
-            return run_study(file, spec, folder, display.show), display.findings
+            return run_study(file, spec, folder, told_both(display.show, totals)), display.findings
         except KeyboardInterrupt:
             if not display.has_begun:
                 raise

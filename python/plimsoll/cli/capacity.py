@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from plimsoll.cli import option_values
 from plimsoll.cli.help import with_groups
+from plimsoll.cli.metrics import MetricsOption, metrics_out
 from plimsoll.cli.options import (
     ANY_DATA,
     NO_LOGIN,
@@ -26,8 +28,10 @@ from plimsoll.cli.streams import say_reaching
 
 if TYPE_CHECKING:
     from plimsoll.analyse.study.capacity_model import CapacityAnswer
+    from plimsoll.metrics.totals import Totals
     from plimsoll.plan.capacity import SearchSettings
-    from plimsoll.run.capacity_target import TargetSearch
+    from plimsoll.run.capacity_search import Searched
+    from plimsoll.run.capacity_target import SearchListeners, TargetSearch
     from plimsoll.run.single import RecordingWanted, SingleRun
 
 NO_RATE = 1
@@ -74,6 +78,7 @@ def capacity(
         typer.Option("--record", metavar="FOLDER", help="Keep the runs in this folder; plimsoll guide reads it."),
     ] = None,
     no_progress: NoProgressOption = False,
+    metrics: MetricsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find the highest rate at which response times stay within an objective.
@@ -98,7 +103,7 @@ def capacity(
     warm_up_s = option_values.duration_s(warm_up, "--warm-up")
     shared = drivers_of(drivers, min(settings.connections), is_managed=target == "managed")
     kept = recording_wanted(record, None, None, None)
-    with ExitStack() as stack:
+    with metrics_out(metrics, is_quiet=as_json) as totals, ExitStack() as stack:
         if kept is None:
             from plimsoll.private_folder import PrivateFolder
 
@@ -112,7 +117,7 @@ def capacity(
         resolved = managed.target if managed else login.target(target)
         run = SingleRun(workload=spec, target=resolved, managed=managed, connections=1, warm_up_s=warm_up_s,
             duration_s=settings.probe_s, seed=seed, drivers=shared)  # fmt: skip
-        raise typer.Exit(_search_and_show(run, kept, settings, as_json=as_json, plain=no_progress))
+        raise typer.Exit(_search_and_show(run, kept, settings, totals, as_json=as_json, plain=no_progress))
 
 
 def _settings(response_p99: str, errors: str | None, connections: int | None, duration: str) -> SearchSettings:
@@ -135,7 +140,13 @@ def _settings(response_p99: str, errors: str | None, connections: int | None, du
 
 
 def _search_and_show(
-    run: SingleRun, kept: RecordingWanted, settings: SearchSettings, *, as_json: bool, plain: bool
+    run: SingleRun,
+    kept: RecordingWanted,
+    settings: SearchSettings,
+    totals: Totals | None = None,
+    *,
+    as_json: bool,
+    plain: bool,
 ) -> int:
     """Searches, shows what was found, also when somebody ended it; returns the exit code."""
     from plimsoll.cli.failures import INTERRUPTED
@@ -144,7 +155,7 @@ def _search_and_show(
     with searching(plain=plain) as display:
         from plimsoll.run.capacity_target import TargetSearch
 
-        search = TargetSearch(run, kept, settings, display.listeners)
+        search = TargetSearch(run, kept, settings, _listeners(display.listeners, totals))
         try:
             search.run()
             is_cut = False
@@ -158,6 +169,18 @@ def _search_and_show(
     if is_cut:
         return INTERRUPTED
     return 0 if answer.capacity_tps is not None and not answer.is_disturbed else NO_RATE
+
+
+def _listeners(shown: SearchListeners, totals: Totals | None) -> SearchListeners:
+    """Those of the display, and the metrics besides, where somebody reads them."""
+    if totals is None:
+        return shown
+
+    def searched(stands: Searched) -> None:
+        totals.searched(stands)
+        shown.searched(stands)
+
+    return replace(shown, searched=searched)
 
 
 def _answer(search: TargetSearch) -> CapacityAnswer:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console, Group
 
+from plimsoll.cli.metrics import told_both
 from plimsoll.cli.panel import LastMinute, Panel, left_words, line_of, panel_on
 from plimsoll.cli.progress import PHASES, study_display
 from plimsoll.cli.streams import show
@@ -34,6 +35,7 @@ from plimsoll.wording import counted
 
 if TYPE_CHECKING:
     from plimsoll.analyse.model import Analysis
+    from plimsoll.metrics.totals import Totals
     from plimsoll.spec.study import StudySpec
 
 INVALID = 4
@@ -96,7 +98,9 @@ def again_command(study: Path, to: Path | None, how: Running) -> str:
     return shlex.join([*words, *(name for name, is_said in options.items() if is_said)])
 
 
-def run_and_show(file: Path, spec: StudySpec, folder: Path, how: Running, *, again: str) -> int:
+def run_and_show(
+    file: Path, spec: StudySpec, folder: Path, how: Running, *, again: str, totals: Totals | None = None
+) -> int:
     """Runs what is missing, then shows the analysis and writes the guide.
 
     Args:
@@ -105,6 +109,7 @@ def run_and_show(file: Path, spec: StudySpec, folder: Path, how: Running, *, aga
         folder: Where everything about the study is kept.
         how: The user's options.
         again: The command that goes on with the study.
+        totals: Metrics that somebody reads meanwhile; None for none.
 
     Returns:
         The exit code, as `Guided` has it.
@@ -112,7 +117,7 @@ def run_and_show(file: Path, spec: StudySpec, folder: Path, how: Running, *, aga
     Raises:
         PlimsollError, KeyboardInterrupt: It stopped before its end; what is missing was told.
     """
-    guide = run_and_guide(file, spec, folder, how)
+    guide = run_and_guide(file, spec, folder, how, totals)
     from plimsoll.guide.terminal import render_terminal
 
     show(render_terminal(guide.analysis))
@@ -129,7 +134,9 @@ def _has_check(spec: StudySpec, environment: str) -> bool:
     return environment in spec.environment and spec.environment[environment].check is not None
 
 
-def run_and_guide(file: Path, spec: StudySpec, folder: Path, how: Running = Running()) -> Guided:
+def run_and_guide(
+    file: Path, spec: StudySpec, folder: Path, how: Running = Running(), totals: Totals | None = None
+) -> Guided:
     """Runs what is missing and writes the guide; raises as `run_and_show` does."""
     try:
         with study_display(folder, quiet=how.quiet, plain=how.plain) as display:
@@ -137,7 +144,7 @@ def run_and_guide(file: Path, spec: StudySpec, folder: Path, how: Running = Runn
                 file,
                 spec,
                 folder,
-                display.show,
+                told_both(display.show, totals),
                 strict=how.strict,
                 fit_budget=how.fit_budget,
                 environment=how.environment,

@@ -9,6 +9,7 @@ import typer
 
 from plimsoll.cli import complete, option_values
 from plimsoll.cli.help import Command, Group
+from plimsoll.cli.metrics import MetricsOption, metrics_out
 from plimsoll.cli.options import LabelOption, NoProgressOption, StrictOption, StudyFolderArgument
 from plimsoll.cli.streams import say_first
 
@@ -92,6 +93,7 @@ def run(
         ),
     ] = None,
     label: LabelOption = None,
+    metrics: MetricsOption = None,
 ) -> None:
     """Run the missing trials of a study, then write its guide.
 
@@ -111,7 +113,8 @@ def run(
     file, spec, folder = resolve(study, to)
     how = Running(quiet=quiet, plain=no_progress, strict=strict, fit_budget=fit_budget, environment=environment,
         labels=option_values.labels(label or ()))  # fmt: skip
-    raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how)))
+    with metrics_out(metrics, is_quiet=quiet) as totals:
+        raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how), totals=totals))
 
 
 @app.command("status", cls=Command)

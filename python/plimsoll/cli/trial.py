@@ -16,6 +16,7 @@ import typer
 
 from plimsoll.cli import option_values, options
 from plimsoll.cli.help import ARRIVALS, CLIENTS, RECORDING, with_groups
+from plimsoll.cli.metrics import MetricsOption, metrics_out
 from plimsoll.cli.options import (
     NO_LOGIN,
     ArrivalsOption,
@@ -217,12 +218,12 @@ def trial(
     record: RecordOptions = NO_RECORD,
     sheet: SheetOption = False,
     no_progress: NoProgressOption = False,
+    metrics: MetricsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print the result.
 
-    The tables must exist: plimsoll prepare creates them, and tables that sysbench created work too. With --target
-    managed, a throwaway server is started and its tables are loaded.
+    The tables must exist: plimsoll prepare or sysbench creates them. --target managed starts a server and loads them.
 
     Ctrl-C ends the load and prints what was measured so far. With --record the run is added to a folder. Another run
     of the same system, workload and level is a repetition; anything else is compared with it in the guide.
@@ -233,7 +234,7 @@ def trial(
 
       plimsoll trial --target managed --workload tpcc -o terminals=10 -o times=1 --connections 4 --duration 10m
 
-      plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
+      plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 2m --metrics 127.0.0.1:9464
     """
     say_reaching(target, server, is_quiet=as_json)
     from plimsoll.run.single import SingleRun
@@ -245,7 +246,7 @@ def trial(
         warehouses=warehouses, option=option, text=text)  # fmt: skip
     shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
     kept = record.wanted(load.arrivals)
-    with ExitStack() as stack:
+    with metrics_out(metrics, is_quiet=as_json), ExitStack() as stack:
         resolved, started = _servers(target, login, replicas,
             lambda: throwaway(stack, server, load.workload, login, connections, kept, replicas))  # fmt: skip
         run = SingleRun(workload=load.workload, target=resolved, managed=next(iter(started), None),

@@ -62,14 +62,21 @@ class PartialRecording:
 
     Attributes:
         path: Its folder, until it gets the trial's name.
+        drafted: The trial as the last draft has it; None while there is none.
     """
 
     def __init__(self, path: Path, trial_id: str) -> None:
         """Takes a folder that is there already; `begin` makes one."""
         self.path = path
+        self.drafted: TrialRecord | None = None
         self._final = path.with_name(checked_id(trial_id))
         self._segments_count = {name: len(self._segments(name)) for name in TABLES}
         self._tables = {name for name, count in self._segments_count.items() if count}
+
+    @property
+    def trial_id(self) -> str:
+        """Of the trial that is recorded."""
+        return self._final.name
 
     @classmethod
     def begin(cls, study: Path, trial_id: str) -> Self:
@@ -92,6 +99,7 @@ class PartialRecording:
         Raises:
             StorageError: The disk is full, or the folder is gone.
         """
+        self.drafted = trial
         documents = {"trial.json": trial, "environment.json": environment, DRAFT_FILE: outcome}
         with storing(self._final):
             for name, document in documents.items():

@@ -94,11 +94,12 @@ def run_single(run: SingleRun, seen: Callable[[Interval], None] = lambda _: None
     """
     rows, watch = IntervalRows(driver="", host=""), Watch()
     with PrivateFolder("trial") as folder:
-        spool = Spool(PartialRecording.begin(folder, "single"), rows, watch)
-        drive = _Drive(run, spool, seen)
-        drive.through(lambda _pid: nullcontext())
-        trial = trial_record(run, SystemRecord(name=str(run.target))).model_copy(update={"trial_id": "single"})
+        partial = PartialRecording.begin(folder, "single")
+        trial = trial_record(run, system_record(run)).model_copy(update={"trial_id": partial.trial_id})
         environment = to_be_driven(Environment(client=client_facts(run)), run.drivers)
+        partial.draft(trial, environment, Outcome(verdict=Verdict.INTERRUPTED))
+        drive = _Drive(run, Spool(partial, rows, watch), seen)
+        drive.through(lambda _pid: nullcontext())
         return drive.judged(*drive.measured(trial, environment))
 
 
@@ -192,7 +193,8 @@ class _Drive:
         progressing.warnings += [unwatched(fault) for fault in (*unseen, *self._spool.watch.faults)]
 
     def _take(self, interval: Interval) -> None:
-        self._spool.add(interval, began_unix_s=self._began_unix_s)
+        state = State.WARM if interval.index < self._first else State.MEASURE
+        self._spool.add(interval, began_unix_s=self._began_unix_s, state=state)
         if interval.index < self._first + self._count:
             self._seen(interval)
             if interval.index >= self._first:
@@ -308,15 +310,16 @@ def client_facts(run: SingleRun) -> ClientFacts:
     return ClientFacts(limit_tps=limit_tps)
 
 
-def system_record(run: SingleRun, wanted: RecordingWanted) -> SystemRecord:
+def system_record(run: SingleRun, wanted: RecordingWanted | None = None) -> SystemRecord:
     """The server as recordings name it: by its address, or by what Plimsoll started."""
+    name = None if wanted is None else wanted.system
     if run.managed is None:
         factors = {"target": run.target.endpoint, "tls": run.target.tls.mode}
-        return SystemRecord(name=wanted.system or run.target.endpoint, factors=factors)
+        return SystemRecord(name=name or run.target.endpoint, factors=factors)
     factors = {"server": run.managed.name}
     if run.replicas:
         factors |= {"replicas": str(len(run.replicas)), "reads": reads_words(Reads())}
-    return SystemRecord(name=wanted.system or run.managed.name, factors=factors)
+    return SystemRecord(name=name or run.managed.name, factors=factors)
 
 
 def named_instances(run: SingleRun, name: str, source: Instance) -> tuple[Instance, ...]:

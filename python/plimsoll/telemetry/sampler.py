@@ -245,7 +245,7 @@ class Collector:
             thread.join(max(until_s - time.monotonic(), 0))
 
     def _run(self, group: Sequence[Placed], rows: _Rows) -> None:
-        _yield_to_others()
+        yield_to_others()
         while True:
             now_s = self._now_s()
             for place in group:
@@ -285,7 +285,7 @@ def _about(place: Placed, sample: Sample) -> str:
     return "" if sample.source == "host" != place.sampler.source else place.instance
 
 
-def _yield_to_others() -> None:
+def yield_to_others() -> None:
     """Lets the calling thread wait for its turn when it wakes up, instead of interrupting whoever runs (sched(7)).
 
     A thread of server or client that is interrupted while it holds a lock holds up all the others: under load that cost

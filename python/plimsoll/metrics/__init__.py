@@ -1,0 +1,4 @@
+"""Metrics of what runs now, for Prometheus and OpenTelemetry.
+
+Deliberately not here: figures of a study, which recordings give.
+"""
