@@ -91,7 +91,8 @@ class WatchRequest:
         interval_s: Time between two samples.
         asking: Held while a server is asked; says whether it may be. None where servers always run.
         others: Further samplers that run on this machine, such as those of exporters.
-        saw: Is told of each sample of a server soon after it was taken, with the instance's name; from any thread.
+        saw: Is told of each sample soon after it was taken, from any thread: with the machine that it is about, and the
+            instance's name, which is empty where it is about the machine or the client. Not of those of `others`.
     """
 
     instances: Sequence[WatchedInstance]
@@ -100,7 +101,7 @@ class WatchRequest:
     interval_s: float = 1.0
     asking: Callable[[], AbstractContextManager[bool]] | None = None
     others: Sequence[Placed] = ()
-    saw: Callable[[str, Sample], None] = lambda _instance, _sample: None
+    saw: Callable[[str, str, Sample], None] = lambda _host, _instance, _sample: None
 
 
 class Collecting(Protocol):

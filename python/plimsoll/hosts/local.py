@@ -86,7 +86,7 @@ class LocalCollecting:
             of_host: Whether that machine, which must be this one, is watched too.
         """
         placed = trial_samplers(host=host, instances=wanted.instances, client_pid=wanted.client_pid, of_host=of_host)
-        placed = [_telling(place, wanted) if place.instance else place for place in placed]
+        placed = [_telling(place, wanted) for place in placed]
         if (asking := wanted.asking) is not None:  # others share the host: of it only what tells of a disturbance
             placed = [
                 replace(place, sampler=_WhileThawed(place.sampler, asking)) if place.instance else place
@@ -113,7 +113,7 @@ class LocalCollecting:
 
 def _telling(place: Placed, wanted: WatchRequest) -> Placed:
     def saw(sample: Sample) -> None:
-        wanted.saw(place.instance, sample)
+        wanted.saw(place.host, place.instance, sample)
 
     return replace(place, sampler=_ReportingSampler(place.sampler, saw))
 

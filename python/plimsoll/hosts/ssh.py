@@ -366,11 +366,10 @@ class RemoteCollecting:
             raise HostError("telemetry came in columns of different lengths")
         with self._lock:
             self._rows.append(telemetry_frame(columns, driver=self._wanted.driver, ahead_s=self.clock.ahead_s))
-        for instance, source, metric, value in zip(
-            columns.instance, columns.source, columns.metric, columns.value, strict=True
+        for host, instance, source, metric, value in zip(
+            columns.host, columns.instance, columns.source, columns.metric, columns.value, strict=True
         ):
-            if instance:
-                self._wanted.saw(instance, Sample(source, metric, value))
+            self._wanted.saw(host, instance, Sample(source, metric, value))
 
 
 OWN = (

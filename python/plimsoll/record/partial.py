@@ -71,6 +71,11 @@ class PartialRecording:
         self._segments_count = {name: len(self._segments(name)) for name in TABLES}
         self._tables = {name for name, count in self._segments_count.items() if count}
 
+    @property
+    def trial_id(self) -> str:
+        """Of the trial that is recorded."""
+        return self._final.name
+
     @classmethod
     def begin(cls, study: Path, trial_id: str) -> Self:
         """Makes the folder within a study that is there: one that was moved must not be made again.

@@ -192,7 +192,8 @@ class _Drive:
         progressing.warnings += [unwatched(fault) for fault in (*unseen, *self._spool.watch.faults)]
 
     def _take(self, interval: Interval) -> None:
-        self._spool.add(interval, began_unix_s=self._began_unix_s)
+        state = State.WARM if interval.index < self._first else State.MEASURE
+        self._spool.add(interval, began_unix_s=self._began_unix_s, state=state)
         if interval.index < self._first + self._count:
             self._seen(interval)
             if interval.index >= self._first:

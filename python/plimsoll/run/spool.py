@@ -16,8 +16,9 @@ from plimsoll.analyse.trial.trial_summary import TrialSummary, summarise
 from plimsoll.drive.protocol import Interval
 from plimsoll.errors import TargetError
 from plimsoll.record.environment import Environment
-from plimsoll.record.model import Outcome, TrialRecord
+from plimsoll.record.model import Outcome, State, TrialRecord
 from plimsoll.record.partial import PartialRecording
+from plimsoll.run.live import LiveFeed, LiveSample, live_interval
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.trial_progress import TrialProgress, TrialTask, outcome_of, trial_record
 from plimsoll.run.watch import Watch
@@ -43,18 +44,33 @@ class Spool:
         self.intervals_count = 0
         self.driver: str | None = None
         self._unwritten: dict[str, pl.DataFrame] = {}
+        self._live = LiveFeed(partial.path)
         self.flush()
 
-    def add(self, interval: Interval, *, began_unix_s: float) -> None:
-        """Takes one interval in.
+    def add(self, interval: Interval, *, began_unix_s: float, state: State = State.MEASURE) -> None:
+        """Takes one interval in, and tells viewers of it.
+
+        Args:
+            interval: As the engine sent it.
+            began_unix_s: When interval 0 began, wall clock.
+            state: Which the interval belongs to.
 
         Raises:
             StorageError: The disk is full, or the folder is gone.
         """
         self.rows.add(interval, began_unix_s=began_unix_s)
+        self._tell(interval, began_unix_s, state)
         self.intervals_count += 1
         if self.intervals_count % SEGMENT_INTERVALS == 0:
             self.flush()
+
+    def _tell(self, interval: Interval, began_unix_s: float, state: State) -> None:
+        latest = self.watch.latest().items()
+        samples = (LiveSample(host=host, instance=of, metric=name, value=value) for (host, of, name), value in latest)
+        trial_id = self.partial.trial_id
+        self._live.tell(
+            live_interval(interval, trial_id=trial_id, began_unix_s=began_unix_s, state=state, telemetry=samples)
+        )
 
     def flush(self) -> None:
         """Writes what was not written yet, also what an interruption kept from being written; raises as `add`."""

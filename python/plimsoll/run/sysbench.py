@@ -176,7 +176,8 @@ class _Run:
         if self._lost is not None:
             return
         try:
-            self.spool.add(interval, began_unix_s=self._began_unix_s)
+            state = State.WARM if interval.index < self._warm_up else State.MEASURE
+            self.spool.add(interval, began_unix_s=self._began_unix_s, state=state)
         except StorageError as error:
             self._lost = error
 

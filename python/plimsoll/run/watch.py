@@ -13,6 +13,7 @@ the trial. Deliberately not here: how a process is frozen (`servers.guardian`).
 from __future__ import annotations
 
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -96,6 +97,7 @@ class Watch:
         self.first_hand: dict[str, set[str]] = defaultdict(set)
         self.exporters: tuple[ExporterFacts, ...] = ()
         self._collecting: list[Collecting] = []
+        self._latest: dict[tuple[str, str, str], tuple[float, float]] = {}
 
     def collect(self, host: Host, wanted: WatchRequest) -> Collecting:
         """Begins to watch a host; its rows are taken with the others."""
@@ -103,8 +105,12 @@ class Watch:
         self._collecting.append(collecting)
         return collecting
 
-    def saw(self, instance: str, sample: Sample) -> None:
-        """Notes a sample of a server where the running trial can see it."""
+    def saw(self, host: str, instance: str, sample: Sample) -> None:
+        """Notes a sample where the running trial and its viewers can see it."""
+        if sample.metric in LATEST_METRICS:
+            self._latest[host, instance, sample.metric] = (time.monotonic(), sample.value)
+        if not instance:
+            return
         self.first_hand[instance].add(sample.metric)
         if sample.metric in STOCKS:
             self.stocks[instance][sample.metric].append(sample.value)
@@ -119,6 +125,11 @@ class Watch:
             name: tuple(map(sum, zip(*(list(of_one[name]) for of_one in seen if name in of_one), strict=False)))
             for name in names
         }
+
+    def latest(self) -> dict[tuple[str, str, str], float]:
+        """The last values of `LATEST_METRICS`, by host, instance and metric; without those that nobody saw lately."""
+        since_s = time.monotonic() - LATEST_S
+        return {place: value for place, (seen_s, value) in self._latest.copy().items() if seen_s >= since_s}
 
     def redo_bytes(self) -> int | None:
         """Redo that the servers have written so far, all instances together; None when that is not known of each."""
@@ -233,6 +244,29 @@ STOCKS = (
     "innodb_checkpoint_age",
 )
 """Status variables that a freshly settled server has to refill before it runs as it will go on running."""
+
+
+LATEST_METRICS = frozenset(
+    (
+        *STOCKS,
+        "busy_ratio",
+        "client_cpu_ratio",
+        "cpu_idle_ratio",
+        "cpu_iowait_ratio",
+        "cpu_steal_ratio",
+        "cpu_system_ratio",
+        "cpu_user_ratio",
+        "innodb_buffer_pool_pages_total",
+        "replica_seconds_behind_s",
+        "server_cpu_ratio",
+        "server_memory_bytes",
+        "threads_running",
+    )
+)
+"""What viewers of a running trial are shown of telemetry: processors, storage, state of InnoDB, replicas."""
+
+LATEST_S = 10.0
+"""A value that is older is not what is going on now, seconds."""
 
 
 def is_flat(series: Sequence[float], tolerance: float) -> bool:

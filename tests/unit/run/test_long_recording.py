@@ -54,7 +54,7 @@ class FedByHand(Collector):
     def feed(self, at_unix_s: float) -> None:
         samples = self._placed.sampler.sample(at_unix_s)
         for sample in samples:
-            self._wanted.saw(self._placed.instance, sample)
+            self._wanted.saw(self._placed.host, self._placed.instance, sample)
         self._fed.add(self._placed, at_unix_s, samples)
 
 
