@@ -46,6 +46,7 @@ _COMMANDS = {
         "guide": "guide.guide",
         "size": "size.size",
         "compare": "compare.compare",
+        "serve": "serve.serve",
         "workload": "workload.app",
     },
     LEARN: {"capture": "learn.capture", "learn": "learn.app"},

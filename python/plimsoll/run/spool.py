@@ -45,6 +45,7 @@ class Spool:
         self.driver: str | None = None
         self._unwritten: dict[str, pl.DataFrame] = {}
         self._live = LiveFeed(partial.path)
+        self._measured_from: int | None = None
         self.flush()
 
     def add(self, interval: Interval, *, began_unix_s: float, state: State = State.MEASURE) -> None:
@@ -67,9 +68,17 @@ class Spool:
     def _tell(self, interval: Interval, began_unix_s: float, state: State) -> None:
         latest = self.watch.latest().items()
         samples = (LiveSample(host=host, instance=of, metric=name, value=value) for (host, of, name), value in latest)
-        trial_id = self.partial.trial_id
+        if state is State.MEASURE and self._measured_from is None:
+            self._measured_from = interval.index
         self._live.tell(
-            live_interval(interval, trial_id=trial_id, began_unix_s=began_unix_s, state=state, telemetry=samples)
+            live_interval(
+                interval,
+                trial_id=self.partial.trial_id,
+                began_unix_s=began_unix_s,
+                state=state,
+                measured_from=self._measured_from,
+                telemetry=samples,
+            )
         )
 
     def flush(self) -> None:
