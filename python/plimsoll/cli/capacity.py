@@ -19,9 +19,10 @@ from plimsoll.cli.options import (
     Login,
     ServerOption,
     TargetOrManagedOption,
+    WebOption,
     drivers_of,
 )
-from plimsoll.cli.streams import say_reaching
+from plimsoll.cli.streams import page_of, say_reaching
 
 if TYPE_CHECKING:
     from plimsoll.analyse.study.capacity_model import CapacityAnswer
@@ -72,6 +73,7 @@ def capacity(
         Path | None,
         typer.Option("--record", metavar="FOLDER", help="Keep the runs in this folder; plimsoll guide reads it."),
     ] = None,
+    web: WebOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find the highest rate at which response times stay within an objective.
@@ -111,6 +113,8 @@ def capacity(
         resolved = managed.target if managed else login.target(target)
         run = SingleRun(workload=spec, target=resolved, managed=managed, connections=1, warm_up_s=warm_up_s,
             duration_s=settings.probe_s, seed=seed, drivers=shared)  # fmt: skip
+        if web:
+            stack.enter_context(page_of(kept.study))
         raise typer.Exit(_search_and_show(run, kept, settings, as_json=as_json))
 
 

@@ -9,8 +9,8 @@ import typer
 
 from plimsoll.cli import complete
 from plimsoll.cli.help import Command, Group
-from plimsoll.cli.options import StrictOption, StudyFolderArgument
-from plimsoll.cli.streams import say_first
+from plimsoll.cli.options import StrictOption, StudyFolderArgument, WebOption
+from plimsoll.cli.streams import page_of, say_first
 
 app = typer.Typer(
     cls=Group,
@@ -90,6 +90,7 @@ def run(
             help='The environment that is there now, for studies with switch = "hand". Only its trials run.',
         ),
     ] = None,
+    web: WebOption = False,
 ) -> None:
     """Run the missing trials of a study, then write its guide.
 
@@ -104,7 +105,8 @@ def run(
 
     file, spec, folder = resolve(study, to)
     how = Running(quiet=quiet, strict=strict, fit_budget=fit_budget, environment=environment)
-    raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how)))
+    with page_of(folder, is_wanted=web):
+        raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how)))
 
 
 @app.command("status", cls=Command)

@@ -32,10 +32,11 @@ from plimsoll.cli.options import (
     TablesOption,
     TargetOrManagedOption,
     WarehousesOption,
+    WebOption,
     WorkloadOption,
     warm_up_of,
 )
-from plimsoll.cli.streams import echo_fitted, say_reaching
+from plimsoll.cli.streams import echo_fitted, page_of, say_reaching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -195,6 +196,7 @@ def trial(
     record_system: RecordSystemOption = None,
     record_workload: RecordWorkloadOption = None,
     sheet: SheetOption = False,
+    web: WebOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print the result.
@@ -232,7 +234,8 @@ def trial(
         run = SingleRun(workload=spec, target=resolved, managed=next(iter(started), None), connections=connections,
             warm_up_s=warm_up_s, duration_s=duration_s, seed=seed, arrivals=wanted,
             clients=clients, drivers=shared, replicas=tuple(started[1:]))  # fmt: skip
-        raise typer.Exit(_measure_and_show(run, kept, as_json=as_json, whole_sheet=sheet))
+        shown = _shown_folder(stack, kept) if web else None
+        raise typer.Exit(_measure_and_show(run, kept, shown, as_json=as_json, whole_sheet=sheet))
 
 
 def _servers(
@@ -249,7 +252,19 @@ def _servers(
     return login.target(target), ()
 
 
-def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: bool, whole_sheet: bool) -> int:
+def _shown_folder(stack: ExitStack, kept: RecordingWanted | None) -> RecordingWanted:
+    """Where a run is recorded that a page shows until the stack ends: for that time only, where it is kept nowhere."""
+    from plimsoll.private_folder import PrivateFolder
+    from plimsoll.run.single import RecordingWanted
+
+    wanted = kept or RecordingWanted(study=stack.enter_context(PrivateFolder("trial")) / "r")
+    stack.enter_context(page_of(wanted.study))
+    return wanted
+
+
+def _measure_and_show(
+    run: SingleRun, kept: RecordingWanted | None, shown: RecordingWanted | None, *, as_json: bool, whole_sheet: bool
+) -> int:
     """Measures, shows what was measured and what was kept; returns the exit code."""
     from plimsoll.analyse.answers.trial_result import trial_result
     from plimsoll.cli.failures import INTERRUPTED
@@ -261,9 +276,9 @@ def _measure_and_show(run: SingleRun, kept: RecordingWanted | None, *, as_json: 
 
     code, measured, notes = 0, None, tuple[str, ...]()
     try:
-        measured, notes = _measured(run, kept)
+        measured, notes = _measured(run, kept, shown)
     except Interrupted as interrupted:
-        code, measured, notes = INTERRUPTED, interrupted.measured, interrupted.notes
+        code, measured, notes = INTERRUPTED, interrupted.measured, interrupted.notes if kept else ()
         if measured is None:
             print(f"nothing was measured: interrupted after {interrupted.load_s:.1f} s of load", file=sys.stderr)
     if measured is not None:
@@ -302,7 +317,9 @@ def throwaway(
     return stack.enter_context(made)
 
 
-def _measured(run: SingleRun, kept: RecordingWanted | None) -> tuple[TrialSummary, tuple[str, ...]]:
+def _measured(
+    run: SingleRun, kept: RecordingWanted | None, shown: RecordingWanted | None
+) -> tuple[TrialSummary, tuple[str, ...]]:
     """What was measured between two looks at the consistency of the rows, where the workload asks for them."""
     from plimsoll.record.model import Verdict
     from plimsoll.run.replicas import refuse_different_replicas
@@ -310,7 +327,9 @@ def _measured(run: SingleRun, kept: RecordingWanted | None) -> tuple[TrialSummar
 
     _look_at_consistency(run, "before the load")
     seen = partial(show_interval, connections=run.connections)
-    measured, notes = (run_single(run, seen), ()) if kept is None else record_single(run, kept, seen)
+    wanted = kept or shown
+    measured, notes = (run_single(run, seen), ()) if wanted is None else record_single(run, wanted, seen)
+    notes = notes if kept else ()
     if measured.outcome.verdict is not Verdict.FAILED:  # a server that does not answer says nothing about its rows
         _look_at_consistency(run, "after the load")
         if run.managed is not None and run.replicas:

@@ -141,8 +141,8 @@ class Pages:
         rest = str(request.path_params["rest"])
         place, _, last = rest.rpartition("/")
         ups = "../" * (rest.count("/") + 1)
-        before, _, trial_id = place.rpartition("recordings/")
-        if trial_id and (not before or before.endswith("/")):
+        before, is_recording, trial_id = place.rpartition("recordings/")
+        if is_recording and (not before or before.endswith("/")):
             return await self._recording(before.rstrip("/"), trial_id, last, ups)
         folder = self.folders.path_of(place)
         if folder is None:

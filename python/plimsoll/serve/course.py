@@ -106,7 +106,7 @@ class _Point:
             end_unix_s=later.end_unix_s,
             length_s=self.length_s + later.length_s,
             count=count,
-            state=later.state,
+            state=later.state if later.length_s >= self.length_s / 2 else self.state,
             completed=self.completed + later.completed,
             failed=self.failed + later.failed,
             errors_count=self.errors_count + later.errors_count,
@@ -165,7 +165,7 @@ class Course:
         self._recent: deque[Moment] = deque()
         self._errors: Counter[str] = Counter()
         self._measured = _Sum()
-        self._began_unix_s = 0.0
+        self._began_unix_s = self._length_s = 0.0
         self._last: Moment | None = None
 
     def add(self, moment: Moment) -> None:
@@ -173,6 +173,7 @@ class Course:
         if moment.index <= self.last_index:
             return
         if self._last is None:
+            self._length_s = moment.length_s
             self._began_unix_s = moment.unix_s - moment.length_s * (moment.index + 1)
         self.last_index, self._last = moment.index, moment
         self._errors.update(moment.errors)
@@ -196,7 +197,8 @@ class Course:
             recent=self._recent_ms(),
             gauges=dict(moment.gauges),
         )
-        if self._points and self._points[-1].count < self._per_point:
+        is_rest = moment.length_s < self._length_s / 2  # what is left of the last interval of all
+        if self._points and (self._points[-1].count < self._per_point or is_rest):
             self._points[-1] = self._points[-1].joined(point)
             return
         if len(self._points) == self._points_max:

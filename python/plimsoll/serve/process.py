@@ -26,6 +26,7 @@ from pathlib import Path
 import uvicorn
 
 from plimsoll.errors import HostError
+from plimsoll.interruption import handled_by
 from plimsoll.serve.app import Pages, application
 
 LOOPBACK, PORT = "127.0.0.1", 5665
@@ -88,13 +89,13 @@ class _Server(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
 
-    def handle_exit(self, sig: int, frame: object) -> None:
-        """Ends it, from a signal."""
-        self.end()
-        super().handle_exit(sig, frame)  # type: ignore[arg-type]
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leaves signals to whoever runs it."""
+        yield
 
     def end(self) -> None:
-        """Ends it, from any thread."""
+        """Ends it, from any thread or a signal's handler."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._pages.closing.set)
         self.should_exit = True
@@ -126,8 +127,9 @@ def server_of(root: Path, token: str, names: frozenset[str] = frozenset()) -> _S
 
 def serve(root: Path, listening: socket.socket, token: str, names: frozenset[str] = frozenset()) -> None:
     """Serves until a signal ends it."""
-    with contextlib.suppress(KeyboardInterrupt):
-        server_of(root, token, names).run(sockets=[listening])
+    server = server_of(root, token, names)
+    with handled_by(lambda _number, _frame: server.end()):
+        server.run(sockets=[listening])
 
 
 @contextmanager
@@ -175,7 +177,7 @@ def _told_line(line: bytes) -> str:
 
 def main() -> None:
     """Serves what standard input asks for, until it ends. Ctrl-C is for the run, and this process ends with it."""
-    for number in (signal.SIGINT, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     os.nice(_NICENESS)
     answers = os.fdopen(os.dup(1), "wb")

@@ -7,21 +7,27 @@ goes (`following`), and any statistic: means and intervals are those of package 
 from __future__ import annotations
 
 import contextlib
+import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from plimsoll.analyse.study.cell_model import Bounds, Estimate
 from plimsoll.analyse.study.throughput import Repeated, mean_throughputs
 from plimsoll.errors import RecordError
-from plimsoll.plan.model import Plan
+from plimsoll.plan.model import Plan, PlannedTrial
+from plimsoll.prose.capacity import bracket_words, objective_words
+from plimsoll.prose.phrases import VAGUE_SHORT
+from plimsoll.record.capacity import SearchRecord
 from plimsoll.record.files import read_document, recordings_folder
 from plimsoll.record.level import Level
 from plimsoll.record.model import Outcome, Verdict, Weather
 from plimsoll.regular_file import open_regular
+from plimsoll.run.capacity_search import read_searches
 from plimsoll.run.events import (
     SearchBegan,
     SearchEnded,
@@ -32,12 +38,12 @@ from plimsoll.run.events import (
 )
 from plimsoll.run.folder import EVENTS_FILE, is_held, read_plan
 from plimsoll.run.status import EventSummary, answer_lines, duet_words, search_line
-from plimsoll.units import format_duration, format_percent
+from plimsoll.units import format_duration, format_number, format_percent, format_rate
+from plimsoll.wording import counted
 
 _INTERVAL_MARK = b'"type":"interval_ended"'
 _LATEST_SHOWN = 12
-_TABLE_CELLS_MAX = 2_000
-_REPETITIONS_LEAST = 2
+_TRIALS_LEAST = 2
 _COMPARED_MAX = 50
 """The machine around the last trial is compared with that around so many before it."""
 
@@ -152,51 +158,75 @@ class Standing:
             lines.append(search_line(summary.ramps))
         if summary.answer is not None:
             lines += answer_lines(summary.answer)
-        return lines + [search_line(search) for search in self._events.searches.values()]
+        of_events = [search_line(search) for search in self._events.searches.values()]
+        return lines + (of_events or self._searches())
+
+    def _searches(self) -> list[str]:
+        """Where the searches of a folder of runs stand."""
+        with contextlib.suppress(RecordError):
+            return list(map(_search_words, read_searches(self.folder)))
+        return []
 
     def _tables(self, plan: Plan, running_id: str | None) -> list[dict[str, Any]]:
         """A table for each workload: a row for each level, a column for each system."""
-        cells: dict[str, dict[tuple[str, str], list[str]]] = {}
-        order: dict[str, dict[str, Level]] = {}
-        for trial in [trial for trial in plan.trials if trial.search_id is None][: _TABLE_CELLS_MAX * 10]:
+        trials: dict[str, dict[tuple[str, str], list[PlannedTrial]]] = {}
+        levels: dict[str, dict[str, Level]] = {}
+        for trial in [trial for trial in plan.trials if trial.search_id is None]:
             label = trial.level.label()
-            cells.setdefault(trial.workload, {}).setdefault((label, trial.system), []).append(trial.trial_id)
-            order.setdefault(trial.workload, {})[label] = trial.level
+            trials.setdefault(trial.workload, {}).setdefault((label, trial.system), []).append(trial)
+            levels.setdefault(trial.workload, {})[label] = trial.level
         tables = []
-        for workload, by_cell in cells.items():
-            levels = sorted(order[workload], key=lambda label: order[workload][label].order)
+        for workload, by_cell in trials.items():
+            labels = sorted(levels[workload], key=lambda label: levels[workload][label].order)
             systems = list(dict.fromkeys(system for _, system in by_cell))
+            means = self._means(by_cell)
             rows = [
                 {
                     "level": label,
-                    "cells": [self._cell(by_cell.get((label, system), []), running_id) for system in systems],
+                    "cells": [
+                        self._cell(by_cell.get((label, system), []), means.get((label, system)), running_id)
+                        for system in systems
+                    ],
                 }
-                for label in levels
+                for label in labels
             ]
             tables.append({"workload": workload, "systems": systems, "rows": rows})
         return tables
 
-    def _cell(self, trial_ids: Sequence[str], running_id: str | None) -> dict[str, Any]:
-        """The mean over its complete repetitions, with its 95 % confidence interval where there are enough."""
+    def _means(self, by_cell: Mapping[tuple[str, str], Sequence[PlannedTrial]]) -> dict[tuple[str, str], Estimate]:
+        """The means of the cells of a workload over their complete repetitions, as guides calculate them."""
+        cells = {}
+        for (label, system), planned in by_cell.items():
+            rates = {
+                trial.repetition: self._events.ended[trial.trial_id][1].throughput_tps
+                for trial in planned
+                if self._is_complete(trial.trial_id)
+            }
+            known = {repetition: rate for repetition, rate in rates.items() if rate is not None}
+            if known:
+                cells[label, system] = Repeated(
+                    throughputs_tps=tuple(known.values()),
+                    within=(None,) * len(known),
+                    system=system,
+                    level=label,
+                    repetitions=tuple(known),
+                )
+        means = mean_throughputs(list(cells.values()))
+        return {key: mean.estimate() for key, mean in zip(cells, means, strict=True)}
+
+    def _cell(self, planned: Sequence[PlannedTrial], mean: Estimate | None, running_id: str | None) -> dict[str, Any]:
+        """A cell, with the 95 % confidence interval of its mean where there is one."""
+        trial_ids = [trial.trial_id for trial in planned]
         ended = [self._events.ended[trial_id][1] for trial_id in trial_ids if trial_id in self._events.ended]
-        rates = [
-            trial.throughput_tps
-            for trial in ended
-            if trial.verdict is Verdict.COMPLETE and trial.throughput_tps is not None
-        ]
-        cell: dict[str, Any] = {
-            "planned": len(trial_ids),
-            "done": len(rates),
+        bounds = None if mean is None else mean.bounds
+        return {
+            "planned": len(planned),
+            "done": sum(map(self._is_complete, trial_ids)),
             "failed": sum(trial.verdict in (Verdict.FAILED, Verdict.INVALID) for trial in ended),
             "running": running_id in trial_ids,
-            "tps": None,
+            "tps": None if mean is None else mean.value,
+            "interval": None if bounds is None else _interval_words(bounds),
         }
-        if rates:
-            nothing = (None,) * len(rates)
-            mean = mean_throughputs([Repeated(tuple(rates), nothing, setting=None)])[0].estimate()
-            bounds = mean.bounds if len(rates) >= _REPETITIONS_LEAST else None
-            cell |= {"tps": mean.value} | ({} if bounds is None else {"low": bounds.low, "high": bounds.high})
-        return cell
 
     def _latest(self) -> list[dict[str, Any]]:
         """The trials that ended last, the latest first."""
@@ -229,7 +259,25 @@ class Standing:
                 self._weather[trial_id] = read_document(path, Outcome).weather
             self._weather.setdefault(trial_id, None)
         known = [weather for trial_id in in_order if (weather := self._weather.get(trial_id)) is not None]
-        return list(_against_median(known)) if len(known) > _REPETITIONS_LEAST else []
+        return list(_against_median(known)) if len(known) > _TRIALS_LEAST else []
+
+
+def _interval_words(bounds: Bounds) -> str:
+    """A 95 % confidence interval of a throughput, as far as it says anything."""
+    return VAGUE_SHORT if bounds.is_vague else f"95 % CI {format_number(bounds.low)} to {format_number(bounds.high)}"
+
+
+def _search_words(search: SearchRecord) -> str:
+    """The capacity with its 95 % confidence interval, or how far the search is."""
+    capacity = search.capacity
+    of = f"{search.system}, {search.workload}, {objective_words(capacity.objective)}"
+    if capacity.capacity_tps is None:
+        high_tps = math.inf if capacity.high is None else capacity.high
+        runs = counted(len(capacity.runs), "run")
+        return f"{of}: no capacity yet after {runs}{bracket_words(capacity.low or 0.0, high_tps)}"
+    known = capacity.low is not None and capacity.high is not None
+    bounds = f" (95 % CI {format_rate(capacity.low or 0.0)} to {format_rate(capacity.high or 0.0)})" if known else ""
+    return f"{of}: capacity {format_rate(capacity.capacity_tps)}{bounds}"
 
 
 def _now(trial: dict[str, Any]) -> dict[str, Any]:

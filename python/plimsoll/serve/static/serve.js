@@ -15,6 +15,7 @@
   // Figures, with as many decimals as their size deserves.
   const number = (value) => {
     const size = Math.abs(value);
+    if (size === 0) return "0";
     const digits = size >= 100 ? 0 : size >= 10 ? 1 : 2;
     return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   };
@@ -165,7 +166,7 @@
       if (last < 0) return;
       if (!tiles.children.length) {
         TILES.forEach(([title], place) => {
-          tiles.append(make("div", { class: place ? "tile" : "tile first" }, make("dt", { text: title }), make("dd")));
+          tiles.append(make("div", { class: place ? "tile" : "tile foremost" }, make("dt", { text: title }), make("dd")));
         });
       }
       TILES.forEach(([, column, show], place) => {
@@ -246,14 +247,15 @@
         width: chart.figure.clientWidth || 600,
         height: chart.height || 170,
         legend: { show: false },
-        padding: [8, 6, 0, 0],
+        padding: [8, 20, 0, 0],
         cursor: { sync: { key: "trial" }, drag: { x: false, y: false }, y: false, points: { size: 7 } },
-        scales: { x: { time: false, range: (plot, low, high) => [Math.min(low, 0), Math.max(high, 10)] },
+        scales: { x: { time: false, range: (plot, low, high) => [Math.min(low, 0), Math.max(high, this.isLive ? 30 : 1)] },
                   y: chart.log ? { distr: 3 } : { range } },
         axes: [
           { ...axis, values: (plot, ticks) => ticks.map(clock), space: 60, size: 28, grid: { show: false } },
-          { ...axis, size: 62, values: (plot, ticks) => ticks.map((tick) => shown(tick)), space: 32,
-            ...(chart.log ? { filter: (plot, ticks) => ticks.map((tick) => (Math.abs(Math.log10(tick) % 1) < 1e-6 ? tick : null)) } : {}) },
+          { ...axis, size: 62, values: (plot, ticks) => ticks.map((tick) => shown(tick).replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, "")), space: 32,
+            ...(chart.log ? { filter: (plot, ticks) => ticks.map((tick) => (["1", "2", "5"].includes(tick.toExponential(0)[0]) ? tick : null)) } : {}),
+            ...(chart.show === bytes ? { incrs: Array.from({ length: 50 }, (_, power) => 2 ** power) } : {}) },
         ],
         series: [{}, ...known.map(([, , series, isDashed]) => ({
           stroke: colour(`--series-${series}`), width: isDashed ? 1.25 : 1.75, dash: isDashed ? [5, 4] : undefined,
@@ -357,12 +359,12 @@
       return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": workload }, table);
     }
 
-    cell({ planned, done, failed, running, tps, low, high }) {
+    cell({ planned, done, failed, running, tps, interval }) {
       const dots = make("span", { class: "dots", role: "img", "aria-label": `${done} of ${planned} repetitions complete` });
       if (planned <= 12) for (let index = 0; index < planned; index += 1) dots.append(make("i", { class: index < done ? "full" : index < done + failed ? "bad" : "" }));
       else dots.append(`${done} of ${planned}`);
       const figure = tps === null ? make("span", { class: "quiet", text: running ? "running" : "" }) : make("b", { text: `${number(tps)} tps` });
-      const bounds = low === undefined ? [] : [make("span", { class: "detail", text: `95 % CI ${number(low)} to ${number(high)}` })];
+      const bounds = interval === null ? [] : [make("span", { class: "detail", text: interval })];
       return make("td", { class: [running ? "now" : "", failed ? "bad" : ""].join(" ").trim() }, figure, " ", dots, ...bounds);
     }
   }
