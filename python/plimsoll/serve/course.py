@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -72,9 +72,52 @@ class Moment:
     gauges: Mapping[str, float]
 
 
+class _Tally:
+    """Response times that come and go, one bucket after the other."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(BUCKET_COUNT, dtype=np.int64)
+        self._max_ns = 0
+
+    def add(self, response: SparseHistogram) -> None:
+        self._counts[response.buckets] += response.counts
+        self._max_ns = max(self._max_ns, response.max_ns)
+
+    def remove(self, response: SparseHistogram) -> None:
+        self._counts[response.buckets] -= response.counts
+
+    def take(self) -> SparseHistogram:
+        """All that were added; afterwards there are none."""
+        taken, self._max_ns = self.histogram, 0
+        self._counts[taken.buckets] = 0
+        return taken
+
+    @property
+    def histogram(self) -> SparseHistogram:
+        used = np.flatnonzero(self._counts)
+        return SparseHistogram(used, self._counts[used], 0.0, self._max_ns)
+
+    @property
+    def times_ms(self) -> Times:
+        return _times_ms(self.histogram)
+
+
+Times = tuple[float | None, ...]
+"""Percentiles of response time by `SHARES`, milliseconds."""
+
+
+def _times_ms(response: SparseHistogram) -> Times:
+    return tuple(percentile_ms(response, share) for share in SHARES.values())
+
+
 @dataclass(slots=True)
 class _Point:
-    """Some intervals that follow each other."""
+    """Some intervals that follow each other.
+
+    Attributes:
+        response: Empty while the point is not full: its course then has them.
+        times_ms: Of the last `RECENT_S` before its end, or of the point where that is longer.
+    """
 
     end_unix_s: float
     length_s: float
@@ -83,36 +126,30 @@ class _Point:
     completed: int
     failed: int
     errors_count: int
-    response: SparseHistogram
-    recent: tuple[float | None, ...]
     gauges: dict[str, float]
-
-    @property
-    def times_ms(self) -> tuple[float | None, ...]:
-        """The percentiles of `SHARES` at its end."""
-        if self.length_s > RECENT_S:
-            return tuple(percentile_ms(self.response, share) for share in SHARES.values())
-        return self.recent
+    response: SparseHistogram = NOTHING
+    times_ms: Times = (None,) * len(SHARES)
 
     def joined(self, later: _Point) -> _Point:
         """This point and the next one as one."""
-        count = self.count + later.count
+        count, length_s = self.count + later.count, self.length_s + later.length_s
         gauges = {**self.gauges, **later.gauges}
         for name in self.gauges.keys() & later.gauges.keys():
             pair = self.gauges[name], later.gauges[name]
             mean = (pair[0] * self.count + pair[1] * later.count) / count
             gauges[name] = mean if name in MEANS else max(pair)
+        response = merge([self.response, later.response]) or NOTHING
         return _Point(
             end_unix_s=later.end_unix_s,
-            length_s=self.length_s + later.length_s,
+            length_s=length_s,
             count=count,
             state=later.state if later.length_s >= self.length_s / 2 else self.state,
             completed=self.completed + later.completed,
             failed=self.failed + later.failed,
             errors_count=self.errors_count + later.errors_count,
-            response=merge([self.response, later.response]) or NOTHING,
-            recent=later.recent,
             gauges=gauges,
+            response=response,
+            times_ms=_times_ms(response) if length_s > RECENT_S else later.times_ms,
         )
 
 
@@ -123,28 +160,24 @@ class _Sum:
     duration_s: float = 0.0
     completed: int = 0
     failed: int = 0
-    counts: Any = field(default_factory=lambda: np.zeros(BUCKET_COUNT, dtype=np.int64))
-    max_ns: int = 0
+    response: _Tally = field(default_factory=_Tally)
 
     def add(self, moment: Moment) -> None:
         self.duration_s += moment.length_s
         self.completed += moment.completed
         self.failed += moment.failed
-        self.counts[moment.response.buckets] += moment.response.counts
-        self.max_ns = max(self.max_ns, moment.response.max_ns)
+        self.response.add(moment.response)
 
     def document(self) -> dict[str, Any] | None:
         """Its figures; None before anything was measured."""
         if not self.duration_s:
             return None
-        used = np.flatnonzero(self.counts)
-        response = SparseHistogram(used, self.counts[used], 0.0, self.max_ns)
         return {
             "duration_s": self.duration_s,
             "completed": self.completed,
             "failed": self.failed,
             "tps": self.completed / self.duration_s,
-            **{name: percentile_ms(response, share) for name, share in SHARES.items()},
+            **dict(zip(SHARES, self.response.times_ms, strict=True)),
         }
 
 
@@ -163,6 +196,7 @@ class Course:
         self._points_max, self._per_point = points_max, 1
         self._points: list[_Point] = []
         self._recent: deque[Moment] = deque()
+        self._recent_response, self._open_response = _Tally(), _Tally()
         self._errors: Counter[str] = Counter()
         self._measured = _Sum()
         self._began_unix_s = self._length_s = 0.0
@@ -180,8 +214,9 @@ class Course:
         if moment.state is State.MEASURE:
             self._measured.add(moment)
         self._recent.append(moment)
+        self._recent_response.add(moment.response)
         while self._recent[0].unix_s <= moment.unix_s - RECENT_S + moment.length_s / 2:
-            self._recent.popleft()
+            self._recent_response.remove(self._recent.popleft().response)
         self._place(moment)
 
     def _place(self, moment: Moment) -> None:
@@ -193,24 +228,34 @@ class Course:
             completed=moment.completed,
             failed=moment.failed,
             errors_count=sum(moment.errors.values()),
-            response=moment.response,
-            recent=self._recent_ms(),
             gauges=dict(moment.gauges),
         )
-        is_rest = moment.length_s < self._length_s / 2  # what is left of the last interval of all
-        if self._points and (self._points[-1].count < self._per_point or is_rest):
+        if self._points and self._points[-1].count < self._per_point:
             self._points[-1] = self._points[-1].joined(point)
-            return
-        if len(self._points) == self._points_max:
-            pairs = zip(self._points[::2], self._points[1::2], strict=True)
-            self._points = [first.joined(second) for first, second in pairs]
-            self._per_point *= 2
-            self.revision += 1
-        self._points.append(point)
+        elif self._points and moment.length_s < self._length_s / 2:  # the rest of the last interval of all
+            self._points[-1] = replace(self._points[-1].joined(point), count=self._points[-1].count)
+        else:
+            if len(self._points) == self._points_max:
+                self._halve()
+            self._points.append(point)
+        self._open_response.add(moment.response)
+        if self._points[-1].count >= self._per_point:
+            point = self._points[-1]
+            point.response = merge([point.response, self._open_response.take()]) or NOTHING
+            is_long = point.length_s > RECENT_S
+            point.times_ms = _times_ms(point.response) if is_long else self._recent_response.times_ms
 
-    def _recent_ms(self) -> tuple[float | None, ...]:
-        recent = merge([moment.response for moment in self._recent]) or NOTHING
-        return tuple(percentile_ms(recent, share) for share in SHARES.values())
+    def _halve(self) -> None:
+        """Makes one point of each two neighbours."""
+        pairs = zip(self._points[::2], self._points[1::2], strict=True)
+        self._points = [first.joined(second) for first, second in pairs]
+        self._per_point *= 2
+        self.revision += 1
+
+    def _open_times_ms(self) -> Times:
+        """Those of the last point, as far as it goes."""
+        is_long = self._points[-1].length_s > RECENT_S
+        return (self._open_response if is_long else self._recent_response).times_ms
 
     @property
     def points_count(self) -> int:
@@ -223,6 +268,8 @@ class Course:
         Args:
             since: Points before that one are left out: the page has them.
         """
+        if self._points and self._points[-1].count < self._per_point:
+            self._points[-1].times_ms = self._open_times_ms()
         points = self._points[since:]
         recent_errors: Counter[str] = Counter()
         for moment in self._recent:

@@ -356,6 +356,7 @@
       const head = make("thead", {}, make("tr", {}, make("th", { scope: "col", text: "level" }), ...systems.map((system) => make("th", { scope: "col", text: system }))));
       const body = make("tbody", {}, ...rows.map(({ level, cells }) => make("tr", {}, make("th", { scope: "row", text: level }), ...cells.map((cell) => this.cell(cell)))));
       const table = make("table", { class: "matrix" }, make("caption", { text: workload }), head, body);
+      table.style.minWidth = `${6 + 7.5 * systems.length}rem`;
       return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": workload }, table);
     }
 
