@@ -51,7 +51,7 @@ class Entry:
         server: Which server it measured last; empty where that is not known.
         answer: The first sentence of its guide's answer; empty where there is none yet.
         has_guide: Its guide was built.
-        systems: Those of its plan or its guide; empty where neither is there.
+        systems: Those of its plan or its guide, else of recordings.
     """
 
     place: str
@@ -80,11 +80,14 @@ class Folders:
         self._kept: dict[Path, tuple[int, Any]] = {}
 
     def path_of(self, place: str) -> Path | None:
-        """The folder of a place, if it is one that `entries` can list; None otherwise.
+        """The folder of a place, if it is the root or one that `entries` can list; None otherwise.
 
-        A place comes from an address: it leads nowhere but below the root, and through no hidden folder.
+        A place comes from an address: it leads nowhere but below the root, and through no hidden folder. The root may
+        be the folder of a run that only begins.
         """
-        parts = place.split("/") if place else []
+        if not place:
+            return self.root
+        parts = place.split("/")
         if any(not part or part.startswith(".") or "\0" in part for part in parts):
             return None
         path = self.root.joinpath(*parts)
@@ -132,7 +135,7 @@ class Folders:
             server=self._server(recordings, names),
             answer=guide[0] if guide else "",
             has_guide=(path / GUIDE_FILE).is_file(),
-            systems=(plan[1] if plan else ()) or (guide[1] if guide else ()),
+            systems=(plan[1] if plan else ()) or (guide[1] if guide else ()) or self._recorded(recordings, names),
         )
 
     def _server(self, recordings: Path, names: list[str]) -> str:
@@ -140,6 +143,11 @@ class Folders:
         return next(
             (text for name in names[:1] if (text := self._from(recordings / name / _ENVIRONMENT, _servers))), ""
         )
+
+    def _recorded(self, recordings: Path, names: list[str]) -> tuple[str, ...]:
+        """Systems of some recordings: of a folder with many runs perhaps not all."""
+        some = (self._from(recordings / name / "trial.json", _system_of) for name in sorted(names)[:_SYSTEMS_MAX])
+        return tuple(dict.fromkeys(filter(None, some)))
 
     def _from(self, path: Path, read: Callable[[Path], T]) -> T | None:
         """What a file says; None where it is not there or says nothing of the kind."""
@@ -213,6 +221,10 @@ def _plan_of(path: Path) -> tuple[str, tuple[str, ...]]:
     plan = _read_json(path)
     of_trials = [str(trial["system"]) for trial in (*plan["trials"], *plan.get("searches", ()))]
     return str(plan["study"])[:_NAME_MAX], tuple(dict.fromkeys(of_trials))[:_SYSTEMS_MAX]
+
+
+def _system_of(path: Path) -> str:
+    return str(_read_json(path)["system"]["name"])[:_NAME_MAX]
 
 
 def _ended(path: Path) -> bool:

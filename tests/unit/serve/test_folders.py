@@ -44,7 +44,7 @@ def test_each_has_its_name_state_server_and_answer(tmp_path: Path) -> None:
     assert (alone.name, alone.state, alone.recordings_count, alone.server) == ("runs", "finished", 2, "mariadb 11.4.2")
     assert (of_study.name, of_study.state, of_study.answer) == ("flush", "stopped", "It does 1.5 tps.")
     assert of_study.sides == ("flush:b", "flush:a")
-    assert alone.sides == ("x/runs",)
+    assert alone.sides == ("x/runs:a",)
 
 
 def test_a_study_runs_while_its_lock_is_held_and_is_finished_after_its_last_event(tmp_path: Path) -> None:

@@ -240,6 +240,7 @@
       const quiet = colour("--quiet"), grid = colour("--grid"), paper = colour("--paper");
       const font = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
       const known = chart.series.filter(([name]) => has(columns[name]));
+      const nice = (plot, ticks) => ticks.map((tick) => (["1", "2", "5"].includes(tick.toExponential(0)[0]) ? tick : null));
       const axis = { stroke: quiet, font, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
       const shown = (value) => (value === null || value === undefined ? "" : chart.show(value).filter(Boolean).join(" "));
       const range = (plot, low, high) => [0, Math.max(high || 0, chart.max ? Math.min(chart.max, (high || 0) * 1.3 + 0.05) : 0) * 1.04 || 1];
@@ -254,7 +255,7 @@
         axes: [
           { ...axis, values: (plot, ticks) => ticks.map(clock), space: 60, size: 28, grid: { show: false } },
           { ...axis, size: 62, values: (plot, ticks) => ticks.map((tick) => shown(tick).replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, "")), space: 32,
-            ...(chart.log ? { filter: (plot, ticks) => ticks.map((tick) => (["1", "2", "5"].includes(tick.toExponential(0)[0]) ? tick : null)) } : {}),
+            ...(chart.log ? { filter: nice, grid: { ...axis.grid, filter: nice } } : {}),
             ...(chart.show === bytes ? { incrs: Array.from({ length: 50 }, (_, power) => 2 ** power) } : {}) },
         ],
         series: [{}, ...known.map(([, , series, isDashed]) => ({
@@ -328,11 +329,11 @@
 
     take(standing) {
       const { state, section, doing, answer, weather } = this.parts;
+      this.parts.name.textContent = standing.name;
       state.textContent = standing.state;
       state.className = `badge ${standing.state}`;
       section.hidden = !standing.progress && !standing.tables.length;
       this.progress(standing.progress);
-      const now = standing.now;
       doing.textContent = standing.doing || "";
       doing.hidden = !standing.doing;
       this.parts.tables.replaceChildren(...standing.tables.map((table) => this.table(table)));
@@ -340,7 +341,19 @@
       answer.replaceChildren(...standing.answer.map((line) => make("p", { text: line })));
       this.parts["machine-section"].hidden = !standing.weather.length;
       weather.textContent = standing.weather.join("; ");
-      return now;
+      this.recordings(standing.latest.map((trial) => trial.trial_id).join());
+    }
+
+    // The list of recordings is the server's: it is asked for again when a trial has ended.
+    async recordings(latest) {
+      const isFirst = this.latest === undefined;
+      if (latest === this.latest) return;
+      this.latest = latest;
+      if (isFirst) return;
+      const answer = await fetch("").catch(() => null);
+      if (!answer?.ok) return;
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("recordings");
+      document.getElementById("recordings").replaceWith(fresh);
     }
 
     progress(progress) {
