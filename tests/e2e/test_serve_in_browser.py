@@ -191,7 +191,7 @@ def test_two_sides_are_compared_as_the_command_does(chromium: Browser, root: Pat
     page.value("document.querySelector('select[name=b]').value = 'runs:other'")
     page.value("document.querySelector('.pair button').click()")
     page.wait_for("document.title === 'Comparison: runs:other against runs:before'")
-    assert "runs:other against runs:before" in page.value("document.querySelector('#difference p').innerText")
+    assert "runs:other against runs:before" in page.value("document.querySelector('#difference li').innerText")
     assert [*page.said(*FAULTS)] == []
 
 

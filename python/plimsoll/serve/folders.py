@@ -159,7 +159,7 @@ class Folders:
         if known is None or known[0] != changed_ns:
             try:
                 value: T | None = read(path)
-            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 value = None
             self._kept[path] = known = (changed_ns, value)
         return known[1]

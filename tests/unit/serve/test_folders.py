@@ -71,7 +71,13 @@ def test_damaged_files_cost_what_they_say_and_no_list(tmp_path: Path) -> None:
     for name in ("plan.json", "guide.json", "events.jsonl"):
         (folder / name).write_bytes(b'{"study": [' * 5000)
     (entry,) = Folders(tmp_path).entries()
-    assert (entry.name, entry.answer, entry.systems) == ("flush", "", ())
+    assert (entry.name, entry.answer, entry.systems) == ("flush", "", ("a",))
+
+
+def test_a_study_that_has_said_nothing_yet_is_listed(tmp_path: Path) -> None:
+    folder = study(tmp_path / "flush")
+    EventLog(folder / "events.jsonl").close()
+    assert Folders(tmp_path).entries()[0].state == "stopped"
 
 
 def test_a_list_reads_no_tables(tmp_path: Path) -> None:
