@@ -141,6 +141,16 @@ class Page:
         self.send("Page.navigate", url=path.as_uri())
         self.wait_for("document.readyState === 'complete' && location.protocol === 'file:'")
 
+    def visit(self, url: str) -> None:
+        """Opens an address and waits until its page is loaded."""
+        self.send("Page.navigate", url=url)
+        self.wait_for(f"document.readyState === 'complete' && location.href === {json.dumps(url)}")
+
+    def press(self, key: str, code: int) -> None:
+        """Presses a key and lets it go."""
+        for kind in ("keyDown", "keyUp"):
+            self.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
     def media(self, kind: str, *, dark: bool = False) -> None:
         """Shows the page as on a screen or on paper, light or dark."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}

@@ -22,9 +22,10 @@ from plimsoll.cli.options import (
     NoProgressOption,
     ServerOption,
     TargetOrManagedOption,
+    WebOption,
     drivers_of,
 )
-from plimsoll.cli.streams import say_reaching
+from plimsoll.cli.streams import page_of, say_reaching
 
 if TYPE_CHECKING:
     from plimsoll.analyse.study.capacity_model import CapacityAnswer
@@ -78,6 +79,7 @@ def capacity(
         typer.Option("--record", metavar="FOLDER", help="Keep the runs in this folder; plimsoll guide reads it."),
     ] = None,
     no_progress: NoProgressOption = False,
+    web: WebOption = False,
     metrics: MetricsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -117,6 +119,8 @@ def capacity(
         resolved = managed.target if managed else login.target(target)
         run = SingleRun(workload=spec, target=resolved, managed=managed, connections=1, warm_up_s=warm_up_s,
             duration_s=settings.probe_s, seed=seed, drivers=shared)  # fmt: skip
+        if web:
+            stack.enter_context(page_of(kept.study))
         raise typer.Exit(_search_and_show(run, kept, settings, totals, as_json=as_json, plain=no_progress))
 
 

@@ -48,6 +48,7 @@ _COMMANDS = {
         "size": "size.size",
         "compare": "compare.compare",
         "trend": "trend.trend",
+        "serve": "serve.serve",
         "workload": "workload.app",
     },
     LEARN: {"capture": "learn.capture", "learn": "learn.app"},

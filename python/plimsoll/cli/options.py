@@ -169,6 +169,10 @@ BacklogOption = Annotated[
 StudyFolderArgument = Annotated[
     Path, typer.Argument(metavar="FOLDER", autocompletion=complete.studies, help="Folder of a study.")
 ]
+WebOption = Annotated[
+    bool,
+    typer.Option("--web", help="Also show the run as a page in a browser of this machine, and print its address."),
+]
 StrictOption = Annotated[
     bool,
     typer.Option("--strict", help="Refuse to measure if pre-flight findings make figures wrong or uncertain."),

@@ -10,8 +10,8 @@ import typer
 from plimsoll.cli import complete, option_values
 from plimsoll.cli.help import Command, Group
 from plimsoll.cli.metrics import MetricsOption, metrics_out
-from plimsoll.cli.options import LabelOption, NoProgressOption, StrictOption, StudyFolderArgument
-from plimsoll.cli.streams import say_first
+from plimsoll.cli.options import LabelOption, NoProgressOption, StrictOption, StudyFolderArgument, WebOption
+from plimsoll.cli.streams import page_of, say_first
 
 app = typer.Typer(
     cls=Group,
@@ -93,6 +93,7 @@ def run(
         ),
     ] = None,
     label: LabelOption = None,
+    web: WebOption = False,
     metrics: MetricsOption = None,
 ) -> None:
     """Run the missing trials of a study, then write its guide.
@@ -113,7 +114,7 @@ def run(
     file, spec, folder = resolve(study, to)
     how = Running(quiet=quiet, plain=no_progress, strict=strict, fit_budget=fit_budget, environment=environment,
         labels=option_values.labels(label or ()))  # fmt: skip
-    with metrics_out(metrics, is_quiet=quiet) as totals:
+    with page_of(folder, is_wanted=web), metrics_out(metrics, is_quiet=quiet) as totals:
         raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how), totals=totals))
 
 

@@ -36,10 +36,11 @@ from plimsoll.cli.options import (
     TablesOption,
     TargetOrManagedOption,
     WarehousesOption,
+    WebOption,
     WorkloadOption,
     warm_up_of,
 )
-from plimsoll.cli.streams import echo_fitted, say_reaching
+from plimsoll.cli.streams import echo_fitted, page_of, say_reaching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -218,6 +219,7 @@ def trial(
     record: RecordOptions = NO_RECORD,
     sheet: SheetOption = False,
     no_progress: NoProgressOption = False,
+    web: WebOption = False,
     metrics: MetricsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -252,7 +254,8 @@ def trial(
         run = SingleRun(workload=load.workload, target=resolved, managed=next(iter(started), None),
             connections=connections, warm_up_s=load.warm_up_s, duration_s=load.duration_s, seed=seed,
             arrivals=load.arrivals, clients=load.clients, drivers=shared, replicas=tuple(started[1:]))  # fmt: skip
-        raise typer.Exit(_measure_and_show(run, kept, plain=no_progress, as_json=as_json, whole_sheet=sheet))
+        shown = _shown_folder(stack, kept) if web else None
+        raise typer.Exit(_measure_and_show(run, kept, shown, plain=no_progress, as_json=as_json, whole_sheet=sheet))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,8 +318,24 @@ def _servers(
     return login.target(target), ()
 
 
+def _shown_folder(stack: ExitStack, kept: RecordingWanted | None) -> RecordingWanted:
+    """Where a run is recorded that a page shows until the stack ends: for that time only, where it is kept nowhere."""
+    from plimsoll.private_folder import PrivateFolder
+    from plimsoll.run.single import RecordingWanted
+
+    wanted = kept or RecordingWanted(study=stack.enter_context(PrivateFolder("trial")) / "r")
+    stack.enter_context(page_of(wanted.study))
+    return wanted
+
+
 def _measure_and_show(
-    run: SingleRun, kept: RecordingWanted | None, *, plain: bool, as_json: bool, whole_sheet: bool
+    run: SingleRun,
+    kept: RecordingWanted | None,
+    shown: RecordingWanted | None,
+    *,
+    plain: bool,
+    as_json: bool,
+    whole_sheet: bool,
 ) -> int:
     """Measures, shows what was measured and what was kept; returns the exit code."""
     from plimsoll.analyse.answers.trial_result import trial_result
@@ -329,9 +348,9 @@ def _measure_and_show(
 
     code, measured, notes = 0, None, tuple[str, ...]()
     try:
-        measured, notes = _measured(run, kept, plain=plain)
+        measured, notes = _measured(run, kept, shown, plain=plain)
     except Interrupted as interrupted:
-        code, measured, notes = INTERRUPTED, interrupted.measured, interrupted.notes
+        code, measured, notes = INTERRUPTED, interrupted.measured, interrupted.notes if kept else ()
         if measured is None:
             print(f"nothing was measured: interrupted after {interrupted.load_s:.1f} s of load", file=sys.stderr)
     if measured is not None:
@@ -370,15 +389,19 @@ def throwaway(
         return stack.enter_context(made)
 
 
-def _measured(run: SingleRun, kept: RecordingWanted | None, *, plain: bool) -> tuple[TrialSummary, tuple[str, ...]]:
+def _measured(
+    run: SingleRun, kept: RecordingWanted | None, shown: RecordingWanted | None, *, plain: bool
+) -> tuple[TrialSummary, tuple[str, ...]]:
     """What was measured between two looks at the consistency of the rows, where the workload asks for them."""
     from plimsoll.record.model import Verdict
     from plimsoll.run.replicas import refuse_different_replicas
     from plimsoll.run.single import named_instances, record_single, run_single
 
     _look_at_consistency(run, "before the load")
+    wanted = kept or shown
     with _seconds_shown(run, plain=plain) as seen:
-        measured, notes = (run_single(run, seen), ()) if kept is None else record_single(run, kept, seen)
+        measured, notes = (run_single(run, seen), ()) if wanted is None else record_single(run, wanted, seen)
+    notes = notes if kept else ()
     if measured.outcome.verdict is not Verdict.FAILED:  # a server that does not answer says nothing about its rows
         _look_at_consistency(run, "after the load")
         if run.managed is not None and run.replicas:

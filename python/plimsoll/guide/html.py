@@ -8,8 +8,6 @@ also there for the terminal and as Markdown. Deliberately not here: what is said
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import itertools
 import re
 from dataclasses import dataclass
@@ -37,6 +35,7 @@ from plimsoll.guide.figures import (
 )
 from plimsoll.guide.markdown import section_lines
 from plimsoll.guide.methods import methods_of
+from plimsoll.guide.policy import policy_hash
 from plimsoll.guide.sections import Section
 from plimsoll.guide.system_pages import PAGES_TITLE
 from plimsoll.guide.tables import Column
@@ -58,7 +57,7 @@ def render_html(analysis: Analysis, recordings: str = RECORDINGS) -> str:
 
 
 def _page(content: Content) -> str:
-    scripts = (_within_script(chart_scripts()), _within_script(_resource("guide.js")))
+    scripts = _scripts()
     return page_template("guide.html.jinja").render(
         content=content,
         pages=[page_figures(page, index) for index, page in enumerate(content.pages)],
@@ -75,8 +74,17 @@ def _page(content: Content) -> str:
         duets=duet_figures(content.analysis),
         style=style_sheet(content.title, content.analysis.document.confidential),
         scripts=[trusted(script) for script in scripts],
-        script_hashes=[trusted(_policy_hash(script)) for script in scripts],
+        script_hashes=[trusted(policy_hash(script)) for script in scripts],
     )
+
+
+def _scripts() -> tuple[str, str]:
+    return _within_script(chart_scripts()), _within_script(_resource("guide.js"))
+
+
+def script_hashes() -> tuple[str, ...]:
+    """The scripts of every guide that this version writes, as a content security policy names them."""
+    return tuple(map(policy_hash, _scripts()))
 
 
 def _contents(content: Content) -> list[tuple[str, str]]:
@@ -101,11 +109,6 @@ def _within_script(script: str) -> str:
     if "</script" in script.lower() or "<!--" in script:
         script = script.replace("</", "<\\/").replace("<!--", "<\\!--")
     return script
-
-
-def _policy_hash(script: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
 
 
 def _resource(name: str) -> str:

@@ -93,6 +93,7 @@ class LiveInterval(Document):
         unix_s: When it ended, wall clock.
         length_s: Its length, seconds.
         state: Warm-up, or measurement.
+        measured_from: Index of the first interval that counts; None during the warm-up.
         transactions: By type.
         connected_count: Connections that were open at its end.
         waiting_count: Transactions that were due at its end and that no connection was free for.
@@ -112,6 +113,7 @@ class LiveInterval(Document):
     unix_s: float
     length_s: float
     state: State
+    measured_from: int | None = None
     transactions: dict[str, LiveTransactions]
     errors: tuple[LiveErrors, ...]
     connected_count: int
@@ -140,6 +142,7 @@ def live_interval(
     trial: TrialRecord | None = None,
     began_unix_s: float,
     state: State,
+    measured_from: int | None,
     telemetry: Iterable[LiveSample],
 ) -> LiveInterval:
     """An interval of the engine's as viewers see it.
@@ -150,6 +153,7 @@ def live_interval(
         trial: As far as it is known.
         began_unix_s: When interval 0 began, wall clock.
         state: Which the interval belongs to.
+        measured_from: Index of the first interval that counts; None during the warm-up.
         telemetry: The last samples.
     """
     groups = interval.groups
@@ -166,6 +170,7 @@ def live_interval(
         unix_s=began_unix_s + interval.to_ns / 1e9,
         length_s=(interval.to_ns - interval.from_ns) / 1e9,
         state=state,
+        measured_from=measured_from,
         transactions=_transactions(groups),
         errors=tuple(
             LiveErrors(error_class=error.error_class, code=error.code, count=error.count)

@@ -45,6 +45,7 @@ class Spool:
         self.driver: str | None = None
         self._unwritten: dict[str, pl.DataFrame] = {}
         self._live = LiveFeed(partial.path)
+        self._measured_from: int | None = None
         self.flush()
 
     def add(self, interval: Interval, *, began_unix_s: float, state: State = State.MEASURE) -> None:
@@ -67,6 +68,8 @@ class Spool:
     def _tell(self, interval: Interval, began_unix_s: float, state: State) -> None:
         latest = self.watch.latest().items()
         samples = (LiveSample(host=host, instance=of, metric=name, value=value) for (host, of, name), value in latest)
+        if state is State.MEASURE and self._measured_from is None:
+            self._measured_from = interval.index
         self._live.tell(
             live_interval(
                 interval,
@@ -74,6 +77,7 @@ class Spool:
                 trial=self.partial.drafted,
                 began_unix_s=began_unix_s,
                 state=state,
+                measured_from=self._measured_from,
                 telemetry=samples,
             )
         )

@@ -33,6 +33,7 @@ from plimsoll.run.events import (
     IntervalEnded,
     RampsCompared,
     SearchEvent,
+    Stamped,
     StateBegan,
     StudyBegan,
     StudyEnded,
@@ -308,6 +309,29 @@ class EventSummary:
             case TrialEnded(verdict=Verdict.COMPLETE):
                 self.complete_since += 1
 
+    def take(self, stamped: Stamped) -> None:
+        """Takes in the next event."""
+        self.last_unix_s, self.ended = stamped.unix_s, None
+        self.note_answer(stamped.event)
+        match stamped.event:
+            case SystemBegan():
+                self.trial, self.doing = None, _doing(stamped.event)
+            case (DataProgressed() | HookBegan()) as event if self.trial is None:
+                self.doing = _doing(event)
+            case TrialBegan() as began:
+                kept = began.model_dump(exclude={"type", "remaining_s"})
+                self.trial = CurrentTrial(**kept, began_unix_s=stamped.unix_s)
+                self.remaining_s, self.doing = began.remaining_s, None
+            case StateBegan(state=state) if self.trial is not None:
+                self.trial = self.trial.model_copy(update={"state": state})
+            case IntervalEnded() as interval if self.trial is not None:
+                update = interval.model_dump(include={"state", "throughput_tps", "response_ms_p99", "in_flight_ms_max"})
+                self.trial = self.trial.model_copy(update=update)
+            case TrialEnded():
+                self.trial = None
+            case StudyEnded() as ended:
+                self.ended = ended
+
     def duets_known(self, *, is_running: bool) -> tuple[DuetProgressed, ...]:
         """The comparisons that count: turns of a round that was cut short do not."""
         is_in_round = is_running and self.trial is not None
@@ -324,26 +348,7 @@ def what_was_heard(folder: Path) -> EventSummary:
     """Everything that the events of a study say."""
     heard = EventSummary()
     for stamped in read_events(folder / EVENTS_FILE):
-        heard.last_unix_s, heard.ended = stamped.unix_s, None
-        heard.note_answer(stamped.event)
-        match stamped.event:
-            case SystemBegan():
-                heard.trial, heard.doing = None, _doing(stamped.event)
-            case (DataProgressed() | HookBegan()) as event if heard.trial is None:
-                heard.doing = _doing(event)
-            case TrialBegan() as began:
-                kept = began.model_dump(exclude={"type", "remaining_s"})
-                heard.trial = CurrentTrial(**kept, began_unix_s=stamped.unix_s)
-                heard.remaining_s, heard.doing = began.remaining_s, None
-            case StateBegan(state=state) if heard.trial is not None:
-                heard.trial = heard.trial.model_copy(update={"state": state})
-            case IntervalEnded() as interval if heard.trial is not None:
-                update = interval.model_dump(include={"state", "throughput_tps", "response_ms_p99", "in_flight_ms_max"})
-                heard.trial = heard.trial.model_copy(update=update)
-            case TrialEnded():
-                heard.trial = None
-            case StudyEnded() as ended:
-                heard.ended = ended
+        heard.take(stamped)
     if heard.trial is not None:
         heard.doing = _trial_words(heard.trial)
     return heard

@@ -1,0 +1,131 @@
+"""A trial looks the same while it runs and afterwards: from its live file, its segments and its recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plimsoll.drive.protocol import Histogram, Interval, ReplicationInterval
+from plimsoll.errors import RecordError
+from plimsoll.record.environment import Environment
+from plimsoll.record.model import EngineAccount, Outcome, State, Verdict, Window
+from plimsoll.record.partial import PartialRecording
+from plimsoll.record.store import read_recording
+from plimsoll.run.live import LiveReader
+from plimsoll.run.rows import IntervalRows
+from plimsoll.run.spool import Spool
+from plimsoll.run.watch import Watch
+from plimsoll.serve.app import course_of
+from plimsoll.serve.course import Course, Moment
+from plimsoll.serve.following import FollowedTrial
+from plimsoll.serve.moments import gauges_of, of_live, tables_of_partial, tables_of_recording
+from support.recordings import a_trial
+from unit.run.test_spool import interval
+
+BEGAN = 1_700_000_000.0
+COUNT, MEASURED_FROM = 25, 4
+
+
+def told(index: int) -> Interval:
+    """With what is in flight, who waits, and a replica that lags."""
+    plain = interval(index, buckets=60)
+    lasting = Histogram(buckets=[5000], counts=[index], sum_ns=1, max_ns=10**9)
+    group = plain.groups[0].model_copy(update={"backlog_count": index % 4, "in_flight": {"service": lasting}})
+    counts = dict.fromkeys(("reads_count", "stale_count", "waits_count", "wait_ns", "wait_timeouts_count"), 0)
+    replication = ReplicationInterval(lag_ns=10**9, lag_end_ns=index * 10**8, **counts)
+    replica = plain.groups[0].model_copy(
+        update={"instance": "a/1", "role": "replica", "connected_count": 8, "replication": replication}
+    )
+    return plain.model_copy(update={"groups": [group, replica]})
+
+
+@pytest.fixture
+def spooled(tmp_path: Path) -> Spool:
+    partial = PartialRecording.begin(tmp_path, "t1")
+    partial.draft(a_trial(), Environment(), Outcome(verdict=Verdict.INTERRUPTED))
+    spool = Spool(partial, IntervalRows(driver="d", host="h"), Watch())
+    for index in range(COUNT):
+        state = State.WARM if index < MEASURED_FROM else State.MEASURE
+        spool.add(told(index), began_unix_s=BEGAN, state=state)
+    return spool
+
+
+def committed(spool: Spool) -> Path:
+    spool.flush()
+    account = EngineAccount(
+        started_unix_s=BEGAN,
+        duration_s=COUNT,
+        offered_count=0,
+        unfinished_count=0,
+        client_user_s=0.0,
+        client_system_s=0.0,
+        client_memory_bytes_max=0,
+    )
+    window = Window(first=MEASURED_FROM, last=COUNT - 1)
+    outcome = Outcome(verdict=Verdict.COMPLETE, window=window, account=account)
+    return spool.partial.commit(a_trial(), Environment(), outcome)
+
+
+def shown(moment: Moment) -> tuple[object, ...]:
+    """What a page can show of it."""
+    response = moment.response
+    return (
+        (moment.index, round(moment.unix_s, 6), round(moment.length_s, 6), moment.state),
+        (moment.completed, moment.failed, dict(moment.errors)),
+        (response.buckets.tolist(), response.counts.tolist(), response.max_ns),
+        dict(moment.gauges),
+    )
+
+
+def test_the_recording_says_of_each_second_what_the_live_file_said(spooled: Spool) -> None:
+    live = [shown(of_live(seen)) for seen in LiveReader(spooled.partial.path).take()]
+    recorded = [shown(moment) for moment in tables_of_recording(read_recording(committed(spooled))).moments()]
+    assert len(live) == COUNT
+    assert recorded == live
+
+
+def test_segments_of_a_running_trial_say_the_same(spooled: Spool) -> None:
+    live = [shown(of_live(seen)) for seen in LiveReader(spooled.partial.path).take()]
+    moments = list(tables_of_partial(spooled.partial.path, MEASURED_FROM).moments())
+    assert [shown(moment) for moment in moments] == live[:20], "two segments of ten"
+
+
+def test_who_comes_late_sees_the_trial_from_its_begin(spooled: Spool) -> None:
+    path = spooled.partial.path / "live.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[18:]))
+    trial = FollowedTrial(spooled.partial.path)
+    trial.read_on()
+    late, early = trial.course.document(), Course()
+    for moment in tables_of_recording(read_recording(committed(spooled))).moments():
+        early.add(moment)
+    assert trial.trial is not None
+    assert late["measured"] == early.document()["measured"]
+    assert late["columns"] == early.document()["columns"]
+
+
+def test_a_damaged_recording_is_refused(spooled: Spool) -> None:
+    path = committed(spooled)
+    table = path / "histograms.parquet"
+    content = bytearray(table.read_bytes())
+    content[len(content) // 2] ^= 1
+    table.write_bytes(content)
+    with pytest.raises(RecordError, match="bytes changed"):
+        course_of(path)
+
+
+def test_the_machine_is_that_of_the_server() -> None:
+    seen = {
+        ("client", "", "cpu_idle_ratio"): 0.1,
+        ("database", "", "cpu_idle_ratio"): 0.7,
+        ("database", "", "cpu_iowait_ratio"): 0.1,
+        ("database", "a/0", "server_cpu_ratio"): 0.15,
+        ("client", "", "client_cpu_ratio"): 0.6,
+        ("database", "a/0", "innodb_buffer_pool_pages_dirty"): 25.0,
+        ("database", "a/0", "innodb_buffer_pool_pages_total"): 100.0,
+    }
+    gauges = gauges_of(seen)
+    assert gauges["machine"] == pytest.approx(0.2)
+    assert (gauges["server"], gauges["client"], gauges["dirty"]) == (0.15, 0.6, 0.25)
+    assert gauges_of({}) == {}
