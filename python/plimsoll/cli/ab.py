@@ -9,9 +9,9 @@ import typer
 
 from plimsoll.cli import complete, option_values
 from plimsoll.cli.help import RECORDING, with_groups
-from plimsoll.cli.metrics import MetricsOption, metrics_out
 from plimsoll.cli.options import ANY_DATA, NO_LOGIN, DataOptions, JsonOption, Login
 from plimsoll.cli.streams import say_connecting, say_starting
+from plimsoll.cli.watching import MetricsOption, metrics_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

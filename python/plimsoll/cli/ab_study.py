@@ -30,12 +30,12 @@ from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.cli.failures import INTERRUPTED
-from plimsoll.cli.metrics import told_both
 from plimsoll.cli.options import Login
 from plimsoll.cli.panel import Panel, panel_on
 from plimsoll.cli.progress import StudyDisplay
 from plimsoll.cli.running import INVALID, say
 from plimsoll.cli.streams import echo_fitted
+from plimsoll.cli.watching import told_both
 from plimsoll.errors import RecordError, SpecError
 from plimsoll.guide.build import analyse_folder
 from plimsoll.guide.warnings import grave_warnings, warning_line

@@ -11,7 +11,6 @@ import typer
 
 from plimsoll.cli import option_values
 from plimsoll.cli.help import with_groups
-from plimsoll.cli.metrics import MetricsOption, metrics_out
 from plimsoll.cli.options import (
     ANY_DATA,
     NO_LOGIN,
@@ -19,13 +18,12 @@ from plimsoll.cli.options import (
     DriversOption,
     JsonOption,
     Login,
-    NoProgressOption,
     ServerOption,
     TargetOrManagedOption,
-    WebOption,
     drivers_of,
 )
-from plimsoll.cli.streams import page_of, say_reaching
+from plimsoll.cli.streams import say_reaching
+from plimsoll.cli.watching import UNWATCHED, WatchOptions
 
 if TYPE_CHECKING:
     from plimsoll.analyse.study.capacity_model import CapacityAnswer
@@ -78,9 +76,7 @@ def capacity(
         Path | None,
         typer.Option("--record", metavar="FOLDER", help="Keep the runs in this folder; plimsoll guide reads it."),
     ] = None,
-    no_progress: NoProgressOption = False,
-    web: WebOption = False,
-    metrics: MetricsOption = None,
+    watch: WatchOptions = UNWATCHED,
     as_json: JsonOption = False,
 ) -> None:
     """Find the highest rate at which response times stay within an objective.
@@ -105,7 +101,7 @@ def capacity(
     warm_up_s = option_values.duration_s(warm_up, "--warm-up")
     shared = drivers_of(drivers, min(settings.connections), is_managed=target == "managed")
     kept = recording_wanted(record, None, None, None)
-    with metrics_out(metrics, is_quiet=as_json) as totals, ExitStack() as stack:
+    with watch.metrics_out(is_quiet=as_json) as totals, ExitStack() as stack:
         if kept is None:
             from plimsoll.private_folder import PrivateFolder
 
@@ -119,9 +115,8 @@ def capacity(
         resolved = managed.target if managed else login.target(target)
         run = SingleRun(workload=spec, target=resolved, managed=managed, connections=1, warm_up_s=warm_up_s,
             duration_s=settings.probe_s, seed=seed, drivers=shared)  # fmt: skip
-        if web:
-            stack.enter_context(page_of(kept.study))
-        raise typer.Exit(_search_and_show(run, kept, settings, totals, as_json=as_json, plain=no_progress))
+        stack.enter_context(watch.page_of(kept.study))
+        raise typer.Exit(_search_and_show(run, kept, settings, totals, as_json=as_json, plain=watch.no_progress))
 
 
 def _settings(response_p99: str, errors: str | None, connections: int | None, duration: str) -> SearchSettings:

@@ -169,10 +169,6 @@ BacklogOption = Annotated[
 StudyFolderArgument = Annotated[
     Path, typer.Argument(metavar="FOLDER", autocompletion=complete.studies, help="Folder of a study.")
 ]
-WebOption = Annotated[
-    bool,
-    typer.Option("--web", help="Also show the run as a page in a browser of this machine, and print its address."),
-]
 StrictOption = Annotated[
     bool,
     typer.Option("--strict", help="Refuse to measure if pre-flight findings make figures wrong or uncertain."),
@@ -186,10 +182,6 @@ LabelOption = Annotated[
         " Kept in each recording. Repeatable.",
         rich_help_panel=RECORDING,
     ),
-]
-NoProgressOption = Annotated[
-    bool,
-    typer.Option("--no-progress", help="Plain lines in place of the live panel, as where there is no terminal."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console, Group
 
-from plimsoll.cli.metrics import told_both
 from plimsoll.cli.panel import LastMinute, Panel, left_words, line_of, panel_on
 from plimsoll.cli.progress import PHASES, study_display
 from plimsoll.cli.streams import show
+from plimsoll.cli.watching import told_both
 from plimsoll.drive.protocol import Interval, Progress
 from plimsoll.errors import PlimsollError, RecordError
 from plimsoll.plan.capacity import Step

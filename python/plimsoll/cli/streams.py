@@ -16,8 +16,7 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -80,18 +79,6 @@ def say_first(text: str, *, is_quiet: bool = False) -> None:
     """
     if not is_quiet:
         print(f"{printable(text)} ...", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def page_of(folder: Path, *, is_wanted: bool = True) -> Iterator[None]:
-    """Shows what runs in a folder as a page, if that is wanted, and says its address on standard error."""
-    if not is_wanted:
-        yield
-        return
-    from plimsoll.serve.process import beside
-
-    with beside(folder, lambda line: print(printable(line), file=sys.stderr, flush=True)):
-        yield
 
 
 def say_connecting(*targets: str, is_quiet: bool = False) -> None:

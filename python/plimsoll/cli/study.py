@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli import complete, option_values
-from plimsoll.cli.help import Command, Group
-from plimsoll.cli.metrics import MetricsOption, metrics_out
-from plimsoll.cli.options import LabelOption, NoProgressOption, StrictOption, StudyFolderArgument, WebOption
-from plimsoll.cli.streams import page_of, say_first
+from plimsoll.cli.help import Command, Group, with_groups
+from plimsoll.cli.options import LabelOption, StrictOption, StudyFolderArgument
+from plimsoll.cli.streams import say_first
+from plimsoll.cli.watching import UNWATCHED, WatchOptions
 
 app = typer.Typer(
     cls=Group,
@@ -77,11 +77,11 @@ def plan(
 
 
 @app.command("run", cls=Command)
+@with_groups
 def run(
     study: StudyArgument,
     to: ToOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result without progress.")] = False,
-    no_progress: NoProgressOption = False,
     strict: StrictOption = False,
     fit_budget: FitBudgetOption = False,
     environment: Annotated[
@@ -93,8 +93,7 @@ def run(
         ),
     ] = None,
     label: LabelOption = None,
-    web: WebOption = False,
-    metrics: MetricsOption = None,
+    watch: WatchOptions = UNWATCHED,
 ) -> None:
     """Run the missing trials of a study, then write its guide.
 
@@ -112,9 +111,9 @@ def run(
     from plimsoll.run.folder import resolve
 
     file, spec, folder = resolve(study, to)
-    how = Running(quiet=quiet, plain=no_progress, strict=strict, fit_budget=fit_budget, environment=environment,
+    how = Running(quiet=quiet, plain=watch.no_progress, strict=strict, fit_budget=fit_budget, environment=environment,
         labels=option_values.labels(label or ()))  # fmt: skip
-    with page_of(folder, is_wanted=web), metrics_out(metrics, is_quiet=quiet) as totals:
+    with watch.page_of(folder), watch.metrics_out(is_quiet=quiet) as totals:
         raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how), totals=totals))
 
 

@@ -16,7 +16,6 @@ import typer
 
 from plimsoll.cli import option_values, options
 from plimsoll.cli.help import ARRIVALS, CLIENTS, RECORDING, with_groups
-from plimsoll.cli.metrics import MetricsOption, metrics_out
 from plimsoll.cli.options import (
     NO_LOGIN,
     ArrivalsOption,
@@ -27,7 +26,6 @@ from plimsoll.cli.options import (
     JsonOption,
     LabelOption,
     Login,
-    NoProgressOption,
     OptionsOption,
     RateOption,
     ReplicasOption,
@@ -36,11 +34,11 @@ from plimsoll.cli.options import (
     TablesOption,
     TargetOrManagedOption,
     WarehousesOption,
-    WebOption,
     WorkloadOption,
     warm_up_of,
 )
-from plimsoll.cli.streams import echo_fitted, page_of, say_reaching
+from plimsoll.cli.streams import echo_fitted, say_reaching
+from plimsoll.cli.watching import UNWATCHED, WatchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -218,9 +216,7 @@ def trial(
     login: Login = NO_LOGIN,
     record: RecordOptions = NO_RECORD,
     sheet: SheetOption = False,
-    no_progress: NoProgressOption = False,
-    web: WebOption = False,
-    metrics: MetricsOption = None,
+    watch: WatchOptions = UNWATCHED,
     as_json: JsonOption = False,
 ) -> None:
     """Run one workload at one level and print the result.
@@ -248,14 +244,16 @@ def trial(
         warehouses=warehouses, option=option, text=text)  # fmt: skip
     shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
     kept = record.wanted(load.arrivals)
-    with metrics_out(metrics, is_quiet=as_json), ExitStack() as stack:
+    with watch.metrics_out(is_quiet=as_json), ExitStack() as stack:
         resolved, started = _servers(target, login, replicas,
             lambda: throwaway(stack, server, load.workload, login, connections, kept, replicas))  # fmt: skip
         run = SingleRun(workload=load.workload, target=resolved, managed=next(iter(started), None),
             connections=connections, warm_up_s=load.warm_up_s, duration_s=load.duration_s, seed=seed,
             arrivals=load.arrivals, clients=load.clients, drivers=shared, replicas=tuple(started[1:]))  # fmt: skip
-        shown = _shown_folder(stack, kept) if web else None
-        raise typer.Exit(_measure_and_show(run, kept, shown, plain=no_progress, as_json=as_json, whole_sheet=sheet))
+        shown = _shown_folder(stack, kept, watch) if watch.web else None
+        raise typer.Exit(
+            _measure_and_show(run, kept, shown, plain=watch.no_progress, as_json=as_json, whole_sheet=sheet)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,13 +316,13 @@ def _servers(
     return login.target(target), ()
 
 
-def _shown_folder(stack: ExitStack, kept: RecordingWanted | None) -> RecordingWanted:
+def _shown_folder(stack: ExitStack, kept: RecordingWanted | None, watch: WatchOptions) -> RecordingWanted:
     """Where a run is recorded that a page shows until the stack ends: for that time only, where it is kept nowhere."""
     from plimsoll.private_folder import PrivateFolder
     from plimsoll.run.single import RecordingWanted
 
     wanted = kept or RecordingWanted(study=stack.enter_context(PrivateFolder("trial")) / "r")
-    stack.enter_context(page_of(wanted.study))
+    stack.enter_context(watch.page_of(wanted.study))
     return wanted
 
 

@@ -1,7 +1,9 @@
-"""Metrics of what a command runs, for Prometheus at an address (`--metrics`) and by OTLP where OTEL_* variables ask.
+"""How a run is watched while it goes on: the live panel, a page in a browser, metrics.
 
-The address is taken, and what OTLP needs is looked for, before the command starts anything. At the end the last values
-stay until a scraper that came before has read them. Deliberately not here: the metrics (package `metrics`).
+Metrics are for Prometheus at an address (`--metrics`) and by OTLP where OTEL_* variables ask. The address is taken, and
+what OTLP needs is looked for, before the command starts anything. At the end the last values stay until a scraper that
+came before has read them. Deliberately not here: the panel (`panel`), pages (package `serve`), and the metrics (package
+`metrics`).
 """
 
 from __future__ import annotations
@@ -9,12 +11,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from plimsoll.cli.failures import INTERRUPTED
+from plimsoll.cli.help import WATCHING
 from plimsoll.units import printable
 
 if TYPE_CHECKING:
@@ -22,14 +27,58 @@ if TYPE_CHECKING:
     from plimsoll.metrics.totals import Totals
     from plimsoll.run.events import Event
 
+NoProgressOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-progress",
+        help="Plain lines in place of the live panel, as where there is no terminal.",
+        rich_help_panel=WATCHING,
+    ),
+]
+WebOption = Annotated[
+    bool,
+    typer.Option(
+        "--web",
+        help="Also show the run as a page in a browser of this machine, and print its address.",
+        rich_help_panel=WATCHING,
+    ),
+]
 MetricsOption = Annotated[
     str | None,
     typer.Option(
         "--metrics",
         metavar="ADDRESS:PORT",
         help="Serve metrics of the run to Prometheus at this address, such as 127.0.0.1:9464.",
+        rich_help_panel=WATCHING,
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchOptions:
+    """How a person or a program watches a run."""
+
+    no_progress: NoProgressOption = False
+    web: WebOption = False
+    metrics: MetricsOption = None
+
+    def metrics_out(self, *, is_quiet: bool) -> AbstractContextManager[Totals | None]:
+        """Metrics where they are asked for; as `metrics_out`."""
+        return metrics_out(self.metrics, is_quiet=is_quiet)
+
+    @contextmanager
+    def page_of(self, folder: Path) -> Iterator[None]:
+        """Shows what runs in a folder as a page, if that is asked for, and says its address on standard error."""
+        if not self.web:
+            yield
+            return
+        from plimsoll.serve.process import beside
+
+        with beside(folder, lambda line: print(printable(line), file=sys.stderr, flush=True)):
+            yield
+
+
+UNWATCHED = WatchOptions()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import typer
 
 from plimsoll.cli import capacity
 from plimsoll.cli.failures import INTERRUPTED
-from plimsoll.cli.metrics import metrics_out
+from plimsoll.cli.watching import metrics_out
 from plimsoll.errors import TargetError
 from plimsoll.metrics.families import REMAINING, TRANSACTIONS
 from plimsoll.metrics.prometheus import SCRAPER, Address, Endpoint
@@ -77,7 +77,7 @@ def test_wrong_words_are_refused(tmp_path: Path) -> None:
 def test_nothing_is_imported_where_nobody_reads() -> None:
     code = (
         "import sys\n"
-        "from plimsoll.cli.metrics import metrics_out\n"
+        "from plimsoll.cli.watching import metrics_out\n"
         "with metrics_out(None, is_quiet=False) as totals: assert totals is None\n"
         "assert not {'plimsoll.metrics', 'prometheus_client', 'opentelemetry', 'numpy'} & sys.modules.keys()\n"
     )
