@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -153,6 +154,10 @@ def test_a_study_leaves_no_password(server: ManagedServer, tmp_path: Path) -> No
     assert len(list(folder.rglob("*"))) > 10
     assert "plimsoll.servers.control" in (tmp_path / "all.log").read_text()
     assert left_in(tmp_path) == []
+    made = plimsoll("bundle", folder, "--to", tmp_path / "s.zip")
+    assert made.returncode == 0, made.stderr
+    with zipfile.ZipFile(tmp_path / "s.zip") as bundle:
+        assert [name for name in bundle.namelist() if PASSWORD.encode() in bundle.read(name)] == []
 
 
 def test_a_password_in_the_url_is_wiped_from_the_arguments(server: ManagedServer, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import getpass
 import math
 import os
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -31,7 +30,7 @@ from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.cli.failures import INTERRUPTED
 from plimsoll.cli.options import Login
-from plimsoll.cli.panel import Panel, panel_on
+from plimsoll.cli.panel import Panel, panel_on, stderr_console
 from plimsoll.cli.progress import StudyDisplay
 from plimsoll.cli.running import INVALID, say
 from plimsoll.cli.streams import echo_fitted
@@ -295,7 +294,7 @@ class AbDisplay(StudyDisplay):
 @contextmanager
 def ab_display() -> Iterator[AbDisplay]:
     """A display for the time that it runs."""
-    console = Console(stderr=True, soft_wrap=not sys.stderr.isatty(), emoji=False)
+    console = stderr_console()
     with panel_on(console) as panel:
         yield AbDisplay(console, panel)
 

@@ -9,6 +9,7 @@ there is no thread, and nothing to do while nothing happens. Deliberately not he
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -56,6 +57,12 @@ class Panel:
     def print(self, line: str) -> None:
         """Prints a line that stays."""
         self._live.console.print(line, markup=False, highlight=False)
+
+
+def stderr_console(*, quiet: bool = False) -> Console:
+    """Standard error as it is: a variable that asks for colours makes no terminal of a file."""
+    is_terminal = sys.stderr.isatty()
+    return Console(stderr=True, quiet=quiet, soft_wrap=not is_terminal, emoji=False, force_terminal=is_terminal)
 
 
 @contextmanager

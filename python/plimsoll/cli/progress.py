@@ -29,7 +29,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from plimsoll.cli.panel import Bar, CellTable, LastMinute, Panel, Row, left_words, line_of, panel_on
+from plimsoll.cli.panel import Bar, CellTable, LastMinute, Panel, Row, left_words, line_of, panel_on, stderr_console
 from plimsoll.cli.storage import measured_line
 from plimsoll.errors import RecordError
 from plimsoll.record.level import Level
@@ -301,7 +301,7 @@ def study_display(folder: Path, *, quiet: bool = False, plain: bool = False) -> 
         quiet: Nothing is shown.
         plain: Lines, on a terminal too.
     """
-    console = Console(stderr=True, quiet=quiet, soft_wrap=not sys.stderr.isatty(), emoji=False)
+    console = stderr_console(quiet=quiet)
     with panel_on(console, is_wanted=not (quiet or plain)) as panel:
         yield StudyDisplay(console, panel, folder)
 

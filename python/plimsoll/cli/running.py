@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console, Group
 
-from plimsoll.cli.panel import LastMinute, Panel, left_words, line_of, panel_on
+from plimsoll.cli.panel import LastMinute, Panel, left_words, line_of, panel_on, stderr_console
 from plimsoll.cli.progress import PHASES, study_display
 from plimsoll.cli.streams import show
 from plimsoll.cli.watching import told_both
@@ -258,6 +258,6 @@ def searching(*, plain: bool = False) -> Iterator[SearchDisplay]:
     Args:
         plain: Lines alone, on a terminal too.
     """
-    console = Console(stderr=True, soft_wrap=not sys.stderr.isatty(), emoji=False)
+    console = stderr_console()
     with panel_on(console, is_wanted=not plain) as panel:
         yield SearchDisplay(console, panel)

@@ -419,14 +419,14 @@ def _look_at_consistency(run: SingleRun, when: str) -> None:
 @contextmanager
 def _seconds_shown(run: SingleRun, *, plain: bool) -> Iterator[Callable[[Interval], None]]:
     """What shows each interval of the load: a panel on a terminal, a line for each elsewhere."""
-    from rich.console import Console, Group
+    from rich.console import Group
 
-    from plimsoll.cli.panel import Bar, LastMinute, left_words, line_of, panel_on
+    from plimsoll.cli.panel import Bar, LastMinute, left_words, line_of, panel_on, stderr_console
     from plimsoll.run.rows import response_ms_p99
     from plimsoll.units import format_duration
 
     minute, total_s = LastMinute(), run.warm_up_s + run.duration_s
-    with panel_on(Console(stderr=True), is_wanted=not plain) as panel:
+    with panel_on(stderr_console(), is_wanted=not plain) as panel:
 
         def show(interval: Interval) -> None:
             at_s = interval.to_ns / 1e9

@@ -133,10 +133,16 @@ def pack(folder: Path, to: Path, *, force: bool = False, progress: Progress = la
 
 
 def unpack(bundle: Path, to: Path, progress: Progress = lambda _done, _total: None) -> Opened:
-    """Unpacks a bundle into a new folder, once all of it is as its manifest says; raises as `unpack_bundle` does."""
+    """Unpacks a bundle into a new folder, once all of it is as its manifest says; raises as `unpack_bundle` does.
+
+    Its pages are removed, which may hold any script: whoever shows the study makes them again.
+    """
     manifest = unpack_bundle(bundle, to, is_member, progress)
     guide = to / "guide.json"
-    return Opened(manifest, guide.read_bytes() if guide.is_file() else b"")
+    packed = guide.read_bytes() if guide.is_file() else b""
+    for name in GUIDE_FILES:
+        (to / name).unlink(missing_ok=True)
+    return Opened(manifest, packed)
 
 
 class _Copy:
@@ -221,6 +227,13 @@ class _Copy:
         if files:
             self._write(WORKLOADS_FILE, json.dumps(files, indent=1).encode())
         self._add_logo(spec.document, *document_folders(study))
+        try:
+            read_study_file(self.folder / STUDY_FILE)
+        except SpecError as error:
+            raise SpecError(
+                f"{study / STUDY_FILE}: cannot be packed, because without what may be secret it is wrong:"
+                f" {'; '.join(error.lines)}"
+            ) from None
 
     def _add_logo(self, cover: CoverSpec, *folders: Path) -> None:
         with suppress(SpecError):  # whoever writes the guide warns of it

@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter
 from rich.console import Console, RenderableType
 
-from plimsoll.cli.panel import LAST, Bar, CellTable, LastMinute, panel_on, sparkline
+from plimsoll.cli.panel import LAST, Bar, CellTable, LastMinute, panel_on, sparkline, stderr_console
 from plimsoll.cli.progress import StudyDisplay
 from plimsoll.cli.running import SearchDisplay
 from plimsoll.drive.protocol import Progress
@@ -183,6 +183,14 @@ def test_what_goes_on_all_the_time_is_drawn_a_few_times_a_second(monkeypatch: py
 )
 def test_there_is_no_panel_where_nothing_can_be_written_over(options: dict[str, object]) -> None:
     with panel_on(Console(file=io.StringIO(), **options)) as panel:  # type: ignore[arg-type]
+        assert panel is None
+
+
+def test_a_variable_makes_no_terminal_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert Console(stderr=True).is_terminal
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with panel_on(stderr_console()) as panel:
         assert panel is None
 
 
