@@ -65,6 +65,7 @@ PARTS: dict[str, tuple[Entry, ...]] = {
         Entry("docs/duet.md", "Find a small difference on a noisy machine: duets"),
         Entry("docs/capacity.md", "Find the highest rate within a response time"),
         Entry("docs/compare.md", "Stop a change that makes a server slower"),
+        Entry("docs/serve.md", "Watch a run in a browser"),
         Entry("docs/factors.md", "Vary settings, fit a budget"),
         Entry("docs/load-at-a-rate.md", "Load a server at a rate"),
         Entry("docs/clients.md", "Imitate clients: think time, retries, outages"),
