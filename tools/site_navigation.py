@@ -67,6 +67,7 @@ PARTS: dict[str, tuple[Entry, ...]] = {
         Entry("docs/compare.md", "Stop a change that makes a server slower"),
         Entry("docs/gate-a-merge.md", "Gate a merge on throughput"),
         Entry("docs/trend.md", "See which change made a server slower"),
+        Entry("docs/serve.md", "Watch a run in a browser"),
         Entry("docs/factors.md", "Vary settings, fit a budget"),
         Entry("docs/load-at-a-rate.md", "Load a server at a rate"),
         Entry("docs/clients.md", "Imitate clients: think time, retries, outages"),

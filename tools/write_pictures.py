@@ -1,7 +1,8 @@
-"""Writes the pictures of docs/reading-the-guide.md (`make pictures`): parts of guides that this code renders.
+"""Writes the pictures of docs/reading-the-guide.md and docs/serve.md (`make pictures`).
 
-The guides are made of results that the repository holds, so nothing is measured and every figure stays the same. The
-picture of the README is of the demo: write_readme.py. Not checked byte by byte: fonts differ from machine to machine.
+Guides are made of results that the repository holds, so nothing is measured for them and every figure stays the same.
+The page of a trial is of one that is measured for it, on a throwaway server. The picture of the README is of the demo:
+write_readme.py. Not checked byte by byte: fonts differ from machine to machine.
 """
 
 from __future__ import annotations
@@ -58,6 +59,13 @@ PICTURES = {
 }
 """Each file with what is on it."""
 
+SERVED = "serve-trial.png"
+SERVED_TRIAL = (
+    *("trial", "--target", "managed", "--table-size", "100000", "--connections", "8", "--warm-up", "10s"),
+    *("--duration", "60s"),
+)
+"""The picture of docs/serve.md: the page of a trial that is measured for it, so its figures change each time."""
+
 
 def main() -> None:
     """Imports, writes the guides, and takes a picture of each part."""
@@ -70,6 +78,23 @@ def main() -> None:
             for name, picture in PICTURES.items():
                 if picture.study == study:
                     _write(page, page.value(_place(picture.part)), FOLDER / name)
+        served_page(opened, Path(folder) / "served")
+
+
+def served_page(opened: Browser, folder: Path) -> None:
+    """Measures a trial and takes a picture of its page."""
+    sys.path.append(str(ROOT / "python"))
+    from plimsoll.serve.process import beside
+
+    _plimsoll(*SERVED_TRIAL, "--record", str(folder))
+    (recording,) = (folder / "recordings").iterdir()
+    told: list[str] = []
+    with beside(folder, told.append):
+        page = opened.page(width=WIDTH_PX)
+        page.send("Emulation.setScrollbarsHidden", hidden=True)
+        page.visit(f"{told[0].removeprefix('page: ')}recordings/{recording.name}/")
+        page.wait_for("document.documentElement.dataset.intervals !== undefined")
+        _write(page, page.value(_place(".trial")), FOLDER / SERVED)
 
 
 def first_page(guide: Path, picture: Path) -> None:

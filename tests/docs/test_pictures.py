@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 import pytest
-from write_pictures import FOLDER, PICTURES
+from write_pictures import FOLDER, PICTURES, SERVED
 
 from plimsoll.guide.html import render_html
 from support.published import imported_analysis
@@ -23,6 +23,12 @@ def guide() -> str:
 def test_the_page_shows_what_the_tool_takes() -> None:
     assert re.findall(r"\(images/([\w-]+\.png)\)", PAGE) == list(PICTURES)
     assert all((FOLDER / name).exists() for name in PICTURES)
+
+
+def test_the_page_about_pages_shows_one() -> None:
+    text = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
+    assert re.findall(r"\(images/([\w-]+\.png)\)", text) == [SERVED]
+    assert (FOLDER / SERVED).exists()
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -78,7 +78,7 @@ def test_others_may_only_ask_with_a_token_that_is_not_guessed(
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    assert_one_clear_message(plimsoll("serve", tmp_path / "nothing"), 2, "there is no such folder")
+    assert_one_clear_message(plimsoll("serve", tmp_path / "nothing"), 2, "No such file or directory")
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,7 @@ def serve(
     from plimsoll.serve.process import serve as serve_pages
 
     if not folder.is_dir():
-        raise SpecError(f"{folder}: there is no such folder")
+        raise SpecError(f"{folder}: No such file or directory; name a folder with studies below it")
     if host is not None and token_env is None:
         raise SpecError("--host: needs --token-env: whoever can reach that address must know a secret of yours")
     token = _token(token_env)

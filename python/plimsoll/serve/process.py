@@ -140,12 +140,18 @@ def beside(root: Path, tell: Callable[[str], None]) -> Iterator[None]:
         root: The folder that the run records into; it need not be there yet.
         tell: Is told the address, or why there is none, as one line.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "plimsoll.serve.process"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
-    )
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "plimsoll.serve.process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
+        )
+    except OSError as error:
+        tell(f"no page: {error.strerror}")
+        yield
+        return
     assert process.stdin is not None
     assert process.stdout is not None
     try:
