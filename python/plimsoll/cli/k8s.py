@@ -33,6 +33,8 @@ _OTHERWISE = {
     "replicas",
     "record",
     "no_progress",
+    "web",
+    "metrics",
 }
 """Options of `plimsoll trial` that a pod cannot have, or has by an option of the Job."""
 
