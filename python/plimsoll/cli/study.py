@@ -113,7 +113,7 @@ def run(
     file, spec, folder = resolve(study, to)
     how = Running(quiet=quiet, plain=watch.no_progress, strict=strict, fit_budget=fit_budget, environment=environment,
         labels=option_values.labels(label or ()))  # fmt: skip
-    with watch.page_of(folder), watch.metrics_out(is_quiet=quiet) as totals:
+    with watch.metrics_out(is_quiet=quiet) as totals, watch.page_of(folder):
         raise typer.Exit(run_and_show(file, spec, folder, how, again=again_command(study, to, how), totals=totals))
 
 
