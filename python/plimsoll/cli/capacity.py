@@ -139,7 +139,7 @@ def _settings(response_p99: str, errors: str | None, connections: int | None, du
 
 
 def _search_and_show(
-    run: SingleRun, kept: RecordingWanted, settings: SearchSettings, totals: Totals | None, *, as_json: bool
+    run: SingleRun, kept: RecordingWanted, settings: SearchSettings, totals: Totals | None = None, *, as_json: bool
 ) -> int:
     """Searches, shows what was found, also when somebody ended it; returns the exit code."""
     from plimsoll.cli.failures import INTERRUPTED

@@ -201,8 +201,7 @@ def trial(
 ) -> None:
     """Run one workload at one level and print the result.
 
-    The tables must exist: plimsoll prepare creates them, and tables that sysbench created work too. With --target
-    managed, a throwaway server is started and its tables are loaded.
+    The tables must exist: plimsoll prepare or sysbench creates them. --target managed starts a server and loads them.
 
     Ctrl-C ends the load and prints what was measured so far. With --record the run is added to a folder: the same
     system, workload and level again becomes another repetition; anything else is compared with it in the guide.
@@ -213,9 +212,7 @@ def trial(
 
       plimsoll trial --target managed --workload tpcc -o terminals=10 -o times=1 --connections 4 --duration 10m
 
-      plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
-
-      plimsoll trial --target managed --connections 16 --duration 10m --metrics 127.0.0.1:9464
+      plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 2m --metrics 127.0.0.1:9464
     """
     say_reaching(target, server, is_quiet=as_json)
     from plimsoll.run.single import SingleRun, recording_wanted
