@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -153,6 +154,18 @@ RecordWorkloadOption = Annotated[
     ),
 ]
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingOptions:
+    """Where a run is kept, and under which names."""
+
+    record: RecordOption = None
+    record_system: RecordSystemOption = None
+    record_workload: RecordWorkloadOption = None
+
+
+NO_RECORDING = RecordingOptions()
+
 WarmUpOption = Annotated[
     str | None,
     typer.Option("--warm-up", help="Load before the measurement. Default: 1s, or until all terminals have started."),
@@ -192,9 +205,7 @@ def trial(
     server: ServerOption = "mariadb",
     replicas: ReplicasOption = 0,
     login: Login = NO_LOGIN,
-    record: RecordOption = None,
-    record_system: RecordSystemOption = None,
-    record_workload: RecordWorkloadOption = None,
+    recording: RecordingOptions = NO_RECORDING,
     sheet: SheetOption = False,
     metrics: MetricsOption = None,
     as_json: JsonOption = False,
@@ -226,7 +237,7 @@ def trial(
     warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
     duration_s = option_values.duration_s(duration, "--duration")
     shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
-    kept = recording_wanted(record, record_system, record_workload, wanted)
+    kept = recording_wanted(recording.record, recording.record_system, recording.record_workload, wanted)
     with metrics_out(metrics, is_quiet=as_json), ExitStack() as stack:
         resolved, started = _servers(target, login, replicas,
             lambda: throwaway(stack, server, spec, login, connections, kept, replicas))  # fmt: skip
