@@ -13,13 +13,17 @@ from pathlib import Path
 import pytest
 import typer
 
+from plimsoll.cli import capacity
 from plimsoll.cli.failures import INTERRUPTED
 from plimsoll.cli.metrics import metrics_out
 from plimsoll.errors import TargetError
-from plimsoll.metrics.families import TRANSACTIONS
+from plimsoll.metrics.families import REMAINING, TRANSACTIONS
 from plimsoll.metrics.prometheus import SCRAPER, Address, Endpoint
 from plimsoll.metrics.totals import Totals
+from plimsoll.record.capacity import CapacityRun, RunRole, RunVerdict
 from plimsoll.record.model import State
+from plimsoll.run.capacity_search import Searched
+from plimsoll.run.capacity_target import SearchListeners
 from plimsoll.run.live import LiveFeed
 from support.command import assert_one_clear_message, plimsoll
 from support.live_intervals import live_interval_of
@@ -152,6 +156,24 @@ def test_the_last_values_wait_for_a_scraper_that_came_before(
         if ending is not None:
             raise ending
     assert waits == ([False] if is_waited_for else [])
+
+
+def test_a_search_tells_its_display_and_the_metrics() -> None:
+    totals, shown = Totals(), list[Searched]()
+    run = CapacityRun(
+        role=RunRole.BRACKET,
+        connections=4,
+        throughput_tps=1.0,
+        over_ratio=0.0,
+        duration_s=1.0,
+        verdict=RunVerdict.HOLDS,
+    )
+    searched = Searched(run=run, low_tps=1.0, high_tps=2.0, remaining_s=7.0)
+    told = SearchListeners(searched=shown.append)
+    assert capacity._listeners(told, None) is told
+    capacity._listeners(told, totals).searched(searched)
+    assert shown == [searched]
+    assert totals.readings[REMAINING] == {(): 7.0}
 
 
 def test_nobody_waits_where_nobody_scraped(waits: list[bool], tmp_path: Path) -> None:
