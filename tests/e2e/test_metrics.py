@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -13,11 +12,12 @@ import pytest
 from plimsoll.drive.protocol import Histogram
 from plimsoll.metrics.families import BOUNDS_S, Buckets
 from plimsoll.record.store import Recording, read_study
-from plimsoll.servers.managed_server import ManagedServer, free_port
+from plimsoll.servers.managed_server import free_port
 from support.command import login, plimsoll, real_server
 from support.dashboard import expressions, rule_expressions
 from support.otlp import attributes, http_collector, metrics_of
 from support.prometheus import Prometheus, prometheus
+from support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -25,18 +25,18 @@ EVER = "max_over_time({name}[10m])"
 """The last value of a counter whose target is gone by now."""
 
 
-@pytest.fixture
-def server() -> Iterator[ManagedServer]:
-    with real_server(Path("/var/tmp/plimsoll-test-metrics")) as running:
-        yield running
-
-
 def test_prometheus_and_a_collector_have_the_totals_of_the_recording(
-    server: ManagedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reach, address = login(server, monkeypatch), f"127.0.0.1:{free_port()}"
-    assert plimsoll("prepare", *reach, "--table-size", "20").returncode == 0
-    with prometheus(tmp_path, address) as reading, http_collector() as (url, requests):
+    address = f"127.0.0.1:{free_port()}"
+    with (
+        prometheus(tmp_path, address) as reading,
+        http_collector() as (url, requests),
+        real_server(Path("/var/tmp/plimsoll-test-metrics")) as server,
+    ):
+        reach = login(server, monkeypatch)
+        assert plimsoll("prepare", *reach, "--table-size", "20").returncode == 0
+        assert until(lambda: bool(reading.query("up"))), "Prometheus tries to read"
         ran = plimsoll(
             "trial", *reach, "--table-size", "20", "--connections", "4", "--think-time", "5ms", "--duration", "4s",
             "--record", tmp_path / "runs", "--record-system", 'db "1"', "--metrics", address, "--json",

@@ -16,7 +16,7 @@ from support.exporters import program
 from support.waiting import until
 
 CONFIG = """
-global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+global: {{scrape_interval: 2s, scrape_timeout: 2s}}
 scrape_configs: [{{job_name: plimsoll, static_configs: [{{targets: ["{target}"]}}]}}]
 """
 
@@ -47,7 +47,7 @@ class Prometheus:
 
 @contextmanager
 def prometheus(folder: Path, target: str) -> Iterator[Prometheus]:
-    """One that reads a target each second, on a loopback port of its own."""
+    """One that reads a target every two seconds, on a loopback port of its own."""
     command, port = program("prometheus"), free_port()
     config = folder / "prometheus.yml"
     config.write_text(CONFIG.format(target=target))
