@@ -397,7 +397,7 @@ def clients_of(
     from pydantic import ValidationError
 
     from plimsoll.errors import SpecError
-    from plimsoll.spec.clients import Clients, OpenArrivals
+    from plimsoll.spec.clients import Clients
     from plimsoll.spec.fields import faults_of
 
     if is_open and think_time is not None:
