@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from evidence_tables import basis, percent, share, table, whole
+from evidence_tables import basis, percent, results, share, table, whole
 from tests.truth import test_trend as trend
 
 from plimsoll.analyse.answers.compare_model import GateOutcome
@@ -50,7 +50,7 @@ def trend_steps() -> str:
 def trend_answers() -> str:
     """What is said of steps, and what rules come to."""
     sizes, begins = trend.shares_covered()
-    results = {
+    figures = {
         "step of 4 % in the newest 20 of 60 studies: its 95 % CI covers": percent(sizes),
         "the same: its set of studies has the one that began it": percent(begins),
         **{
@@ -75,7 +75,7 @@ def trend_answers() -> str:
     ]
     header = ["`--fail-if slower:5%`, 60 studies", *(outcome.value for outcome in GateOutcome)]
     return (
-        results(results)
+        results(figures)
         + "\n"
         + table(header, rows)
         + basis(f"{trend.HISTORIES} histories for each figure", "seed 91", "truth/test_trend")

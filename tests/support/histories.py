@@ -71,24 +71,25 @@ def history(
     return studies
 
 
-def machine(*, slow: bool = False) -> MachineSeconds:
-    """A minute of a machine of two CPUs; `slow`: others keep server and client from half of them all the time."""
-    size = 60
+def machine(*, slow: bool = False, slow_s: int = 0) -> MachineSeconds:
+    """A minute of a machine of two CPUs.
 
-    def constant(value: float) -> np.ndarray:
-        return np.full(size, value)
-
+    Args:
+        slow: Others keep server and client from half of them all the time.
+        slow_s: They do so for so many seconds.
+    """
+    seconds = np.arange(60) < (60 if slow else slow_s)
     return MachineSeconds(
         began_unix_s=DAY_S,
         host="here",
         cpu_count=2,
         in_service=4.0,
         throughput_tps=1000.0,
-        server_cpu_s=constant(0.6 if slow else 1.2),
-        server_wait_s=constant(2.0 if slow else 0.6),
-        client_cpu_s=constant(0.15 if slow else 0.3),
-        client_wait_s=constant(0.4 if slow else 0.1),
-        free_ratio=constant(0.0 if slow else 0.25),
-        steal_ratio=constant(0.0),
-        frequency_hz=constant(3e9),
+        server_cpu_s=np.where(seconds, 0.6, 1.2),
+        server_wait_s=np.where(seconds, 2.0, 0.6),
+        client_cpu_s=np.where(seconds, 0.15, 0.3),
+        client_wait_s=np.where(seconds, 0.4, 0.1),
+        free_ratio=np.where(seconds, 0.0, 0.25),
+        steal_ratio=np.zeros(60),
+        frequency_hz=np.full(60, 3e9),
     )

@@ -40,7 +40,12 @@ _METRICS = {Metric.THROUGHPUT: "throughput", Metric.P99: "p99"}
 
 _NOTES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "studies-disturbed": lambda seen: (
-        f"The machine was disturbed for too long in {first_few(seen['names'])}: its figures are shown, not tested."
+        f"Figures of {first_few(seen['names'])} are shown, not tested: the machine was disturbed for too long, or"
+        " nothing completed."
+    ),
+    "mostly-disturbed": lambda _: (
+        "The machine was disturbed for too long in most of the studies. They are tested all the same, by how far they"
+        " lie apart; steps are indicated and not measured."
     ),
     "order-given": lambda _: (
         "When the studies were measured is not known: they stand in the order in which they were named."
@@ -110,10 +115,9 @@ def _nothing(answer: TrendAnswer) -> str:
     found_in = f"no step was found in {counted(len(answer.studies), 'study').replace('studys', 'studies')}"
     known = [place for place in places if place.detectable_ratio is not None]
     if not known:
-        power = format_percent(min(place.detectable_power for place in places))
-        return (
-            f"{found_in}, which are few: even a large one that is half as old as they are would be found with {power}"
-        )
+        power = min((place.detectable_power for place in places), default=0.0)
+        few = f"and even a large one would be found with {format_percent(power)}" if power else "too few to find one"
+        return f"{found_in}, {few}"
     largest = max(known, key=lambda place: place.detectable_ratio or 1.0)
     everywhere = "" if len(known) == len(places) else f" at {len(known)} of {len(places)} places"
     return f"{found_in}; {_detectable(largest)} would have been found with 90 %{everywhere}"

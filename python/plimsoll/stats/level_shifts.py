@@ -225,6 +225,8 @@ def _without_outliers(values: Series, begins: Sequence[int]) -> Series:
 
 
 def _with_kinds(values: Series, shifts: Sequence[LevelShift]) -> list[LevelShift]:
+    if not shifts:
+        return []
     begins = [shift.begin for shift in shifts]
     parts = np.split(values, begins)
     means = [float(part.mean()) for part in parts]
@@ -286,7 +288,7 @@ def _is_gradual(values: Series, begins: Sequence[int], first: int, last: int) ->
 
 
 def _deviations(values: Series, begins: Sequence[int]) -> Series:
-    return np.concatenate([part - part.mean() for part in np.split(values, begins)])
+    return np.concatenate([part - part.mean() if part.size else part for part in np.split(values, begins)])
 
 
 def _correlation(deviations: Series, begins: Sequence[int]) -> float:

@@ -129,6 +129,26 @@ def test_a_disturbed_study_is_shown_and_not_tested() -> None:
     assert outcome(newest) is GateOutcome.UNDECIDED
 
 
+def test_where_most_studies_are_disturbed_all_are_tested_and_steps_are_indicated() -> None:
+    answer = trend(history(stepped(0.12, 10), machines={day: machine(slow=day % 4 != 0) for day in range(30)}))
+    (place,) = answer.places
+    assert place.is_mostly_disturbed
+    assert all(point.is_used for point in place.points)
+    assert [shift.grade for shift in place.shifts] == [Grade.INDICATED]
+    assert "mostly-disturbed" in {note.code for note in answer.notes}
+
+
+def test_nothing_is_said_of_a_step_that_comes_with_a_slower_machine() -> None:
+    """All of it disturbed would be left out; here only a few seconds are slow, and more so after the step."""
+    met = {day: machine(slow_s=0 if day < 20 else 6) for day in range(30)}
+    answer = trend(history(stepped(0.12, 10), machines=met), rules=[SLOWER], newest=10)
+    (shift,) = answer.places[0].shifts
+    assert shift.unlike is not None
+    assert (shift.change.verdict, shift.change.ratio.bounds) == (RatioVerdict.DISTURBED, None)
+    assert shift.grade is Grade.UNKNOWN
+    assert outcome(answer) is GateOutcome.UNDECIDED
+
+
 def test_rules_judge_the_newest_studies() -> None:
     assert outcome(trend(history(logs(60)), rules=[SLOWER])) is GateOutcome.PASSED
     for age in (1, 3, 5):

@@ -6,8 +6,9 @@ of one metric are corrected together (Holm). How large a shift is follows from t
 sides, with the spread of studies around their levels and the memory of neighbours (t test).
 
 A study whose machine was disturbed for too long is no part of what is tested, by the rule that holds for cells
-(`conditions.is_disturbed`), over the seconds of all studies together. Where the studies before and after a shift met
-unlike conditions nothing is said of its size.
+(`conditions.is_disturbed`), over the seconds of all studies together. Where that is so of most studies, none of them is
+an exception: all are tested, and what is found is indicated and not measured. Where the studies before and after a
+shift met unlike conditions nothing is said of its size, and neither of the newest studies.
 
 The rules of `--fail-if` compare the newest studies with those before them. Where a shift began among the newest, they
 are tested on its ratio; else on each begin among them, of which the worst counts: with its chance times their number
@@ -40,7 +41,7 @@ from plimsoll.analyse.study.conditions import is_disturbed, met_by, together, un
 from plimsoll.analyse.study.environments import began_unix_s, changes
 from plimsoll.analyse.study.systems import option_text
 from plimsoll.analyse.study.throughput import cell_figure
-from plimsoll.analyse.trial.condition_model import Disturbance
+from plimsoll.analyse.trial.condition_model import Disturbance, UnlikeConditions
 from plimsoll.analyse.trial.trial_summary import TrialSummary, p99_ms
 from plimsoll.errors import SpecError
 from plimsoll.stats.level_shifts import (
@@ -108,12 +109,14 @@ class _Series:
     Attributes:
         first: A trial of it.
         points: By study.
+        is_mostly_disturbed: The machine was disturbed in most studies, so that those count too.
     """
 
     key: PlaceKey
     metric: Metric
     first: TrialSummary
     points: tuple[TrendPoint, ...]
+    is_mostly_disturbed: bool = False
 
     @property
     def used(self) -> list[TrendPoint]:
@@ -250,11 +253,20 @@ def _series(
                 study_index=index,
                 value=Estimate(value=figure, bounds=_within_study(known), trial_count=len(known)),
                 disturbance=disturbance,
-                is_used=figure > 0.0 and not is_disturbed(disturbance),
+                is_used=figure > 0.0,
             )
         )
+    if len(points) < STUDIES_NEEDED:
+        return None
+    disturbed = [is_disturbed(point.disturbance) for point in points]
+    is_mostly_disturbed = 2 * sum(disturbed) > len(points)
+    if not is_mostly_disturbed:
+        points = [
+            point.model_copy(update={"is_used": False}) if is_left_out else point
+            for point, is_left_out in zip(points, disturbed, strict=True)
+        ]
     first = next(iter(by_study.values()))[0][0]
-    return _Series(key, metric, first, tuple(points)) if len(points) >= STUDIES_NEEDED else None
+    return _Series(key, metric, first, tuple(points), is_mostly_disturbed)
 
 
 def _within_study(values: Sequence[float]) -> Bounds | None:
@@ -373,6 +385,7 @@ def _place(series: _Series, levels: Levels, alpha: float, newest: int) -> TrendP
         detectable_ratio=ratio,
         detectable_studies=recent,
         detectable_power=detectable.power,
+        is_mostly_disturbed=series.is_mostly_disturbed,
     )
 
 
@@ -401,9 +414,9 @@ def _shift(series: _Series, levels: Levels, index: int, equal_within: float) -> 
     change = judge([log_ratio], equal_within=equal_within)[0]
     if series.metric is Metric.P99:
         change = change.model_copy(update={"verdict": change.verdict.inverted})
-    conditions = unlike(*(together(point.disturbance for point in side) for side in (before, after)))
+    conditions = _conditions(before, after)
     change = change if conditions is None else change.withheld
-    is_sure = shift.kind in (ShiftKind.LASTING, ShiftKind.ENDED, ShiftKind.RETURN)
+    is_sure = shift.kind in (ShiftKind.LASTING, ShiftKind.ENDED, ShiftKind.RETURN) and not series.is_mostly_disturbed
     grade = of_verdict(change.verdict, is_measured=series.first.trial.origin.kind == "measured" and is_sure)
     return TrendShift(
         study_index=used[shift.begin].study_index,
@@ -417,6 +430,11 @@ def _shift(series: _Series, levels: Levels, index: int, equal_within: float) -> 
         unlike=conditions,
         grade=grade,
     )
+
+
+def _conditions(before: Sequence[TrendPoint], after: Sequence[TrendPoint]) -> UnlikeConditions | None:
+    """What the studies on both sides met, where the machine was not equally fast."""
+    return unlike(*(together(point.disturbance for point in side) for side in (before, after)))
 
 
 def _level(points: Sequence[TrendPoint]) -> float:
@@ -445,8 +463,10 @@ def _newest(series: _Series, levels: Levels, newest: int) -> dict[int, LogRatio]
         if levels.shifts[-1].kind is ShiftKind.ONE_SIDED or levels.variance <= NO_SPREAD:
             return {}
         before, after = used[edges[-3] : edges[-2]], used[edges[-2] :]
-        return {len(after): _log_ratio(before, after, levels)}
+        return {} if _conditions(before, after) is not None else {len(after): _log_ratio(before, after, levels)}
     first = edges[-2]
+    if _conditions(used[first : size - 1], used[size - 1 :]) is not None:
+        return {}
     splits = {
         count: with_begin(series.speeds, levels, size - count)
         for count in range(1, min(newest, size - first - SHORTEST) + 1)
@@ -515,9 +535,10 @@ def _changes(before: PastStudy, after: PastStudy) -> list[ConditionDifference]:
 
 def _grade(places: Sequence[TrendPlace], studies: Sequence[PastStudy]) -> Grade:
     """Of the newest shift of each place of throughput; where there is none, whether one could have been found."""
+    still = [Grade.UNKNOWN if place.detectable_ratio is None else Grade.MEASURED for place in places]
     newest = [
-        place.shifts[-1].grade if place.shifts else Grade.UNKNOWN if place.detectable_ratio is None else Grade.MEASURED
-        for place in places
+        place.shifts[-1].grade if place.shifts else Grade.INDICATED if place.is_mostly_disturbed else grade
+        for place, grade in zip(places, still, strict=True)
         if place.metric is Metric.THROUGHPUT
     ]
     is_measured = all(trial.trial.origin.kind == "measured" for study in studies for trial in study.trials)
@@ -525,11 +546,11 @@ def _grade(places: Sequence[TrendPlace], studies: Sequence[PastStudy]) -> Grade:
 
 
 def _notes(studies: Sequence[PastStudy], places: Sequence[TrendPlace], ordered_by: str) -> Iterator[Finding]:
-    disturbed = sorted(
-        {point.study_index for place in places for point in place.points if is_disturbed(point.disturbance)}
-    )
+    disturbed = sorted({point.study_index for place in places for point in place.points if not point.is_used})
     if disturbed:
         yield make_finding("studies-disturbed", names=tuple(studies[index].name for index in disturbed))
+    if any(place.is_mostly_disturbed for place in places):
+        yield make_finding("mostly-disturbed")
     if ordered_by == "given":
         yield make_finding("order-given")
     left_out = [study.name for study in studies if any(side.facts.left_out_count for side in study.sides)]

@@ -52,8 +52,8 @@ class TrendPoint(Document):
         value: The geometric mean of its repetitions, transactions per second or milliseconds. Its interval is that of
             the repetitions: it says nothing of how the machine moves between studies.
         disturbance: How slow its machine was; null where recordings do not say.
-        is_used: It is part of the history that is tested. Not where the machine was disturbed for too long, or where
-            nothing completed.
+        is_used: It is part of the history that is tested. Not where the machine was disturbed for too long, unless it
+            was in most studies, or where nothing completed.
     """
 
     study_index: int
@@ -114,6 +114,8 @@ class TrendPlace(Document):
         newest: The newest studies over those before them, by the most likely begin, with a verdict that is corrected
             for all begins and places; null where nothing can be said.
         newest_count: How many studies those are.
+        is_mostly_disturbed: The machine was disturbed for too long in most of its studies: they are tested all the
+            same, and steps are indicated and not measured.
     """
 
     system: str
@@ -129,6 +131,7 @@ class TrendPlace(Document):
     detectable_power: float = 0.0
     newest: Ratio | None = None
     newest_count: int = 0
+    is_mostly_disturbed: bool = False
 
 
 class TrendAnswer(Document):
