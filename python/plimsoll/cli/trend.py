@@ -29,7 +29,7 @@ FailIfOption = Annotated[
         "--fail-if",
         metavar="RULE",
         help="End with exit code 1 if it is established that the newest studies are worse than those before them by"
-        " more than a limit: slower:5% (throughput), p99:10% (99th percentile of response time). undecided: also if"
+        " more than a limit: slower:5% (throughput and capacity), p99:10% (99th percentile of response time). undecided: also if"
         " neither that nor its opposite is established, which is exit code 7 otherwise. Repeatable.",
     ),
 ]
