@@ -11,10 +11,10 @@ import csv
 import io
 import json
 import re
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from plimsoll.analyse.answers.compare_model import Metric
+from plimsoll.analyse.answers.trend import place_name
 from plimsoll.analyse.answers.trend_model import TrendAnswer, TrendPlace
 from plimsoll.analyse.model import Analysis
 from plimsoll.analyse.study.cell_model import Estimate
@@ -78,5 +78,5 @@ def otava_csv(answer: TrendAnswer) -> tuple[str, tuple[str, ...]]:
 def _column(place: TrendPlace, systems_count: int) -> str:
     """Such as `read-write_16_connections_tps`."""
     unit = "p99_ms" if place.metric is Metric.P99 else "tps"
-    parts: Sequence[str] = (*((place.system,) if systems_count > 1 else ()), place.workload, place.level.label(), unit)
+    parts = (*place_name(place, with_system=systems_count > 1), unit)
     return _NOT_IN_COLUMNS.sub("_", "_".join(filter(None, parts)))

@@ -135,7 +135,7 @@ def read_past(names: Sequence[str]) -> list[PastStudy]:
 
     Raises:
         RecordError: There is no study, or nothing in it can be read, or no trial of it is complete.
-        SpecError: There is no system of that name, a study is named twice, or it has no levels.
+        SpecError: There is no system of that name, or a study is named twice.
     """
     studies: dict[tuple[Path, str | None], PastStudy] = {}
     for named in map(_named, names):
@@ -147,10 +147,7 @@ def read_past(names: Sequence[str]) -> list[PastStudy]:
         if not systems:
             _side(named, folder)  # says what is wrong
         sides = [_side(_Named(named.text, named.path, system), folder) for system in systems]
-        levels = [side for side in sides if side.trials]
-        if not levels:
-            raise SpecError(f"{named.text}: has searches for a capacity only, and a trend is of levels")
-        studies[key] = PastStudy(named.text, levels)
+        studies[key] = PastStudy(named.text, sides)
     return list(studies.values())
 
 

@@ -103,7 +103,7 @@ def _newest_clause(place: TrendPlace, answer: TrendAnswer) -> str | None:
         return None
     size, count = _change_words(place.newest), place.newest_count
     which = "the newest study" if count == 1 else f"the newest {count} studies"
-    metric = _METRICS[place.metric]
+    metric = _metric_word(place)
     return (
         f"{place_words(place, answer)}: {metric} of {which} is {size} than before, too new to be called a lasting step"
     )
@@ -150,7 +150,7 @@ def study_words(study: TrendStudy) -> str:
 
 
 def place_words(place: TrendPlace, answer: TrendAnswer) -> str:
-    """Such as `read-write, 16 connections`."""
+    """Such as `read-write, 16 connections` or `read-write, capacity at p99 20 ms`."""
     systems = {of.system for of in answer.places}
     return ", ".join(place_name(place, with_system=len(systems) > 1))
 
@@ -161,7 +161,7 @@ def _shift_clause(place: TrendPlace, shift: TrendShift, answer: TrendAnswer) -> 
 
 
 def _shift_words(place: TrendPlace, shift: TrendShift, answer: TrendAnswer) -> str:
-    metric, since = _METRICS[place.metric], study_words(answer.studies[shift.study_index])
+    metric, since = _metric_word(place), study_words(answer.studies[shift.study_index])
     if shift.unlike is not None:
         seen = unlike_figures("the studies before", "the studies after", shift.unlike)
         return f"disturbed: {metric} changed at {since}, and {slow_words(seen)}"
@@ -179,6 +179,10 @@ def _shift_words(place: TrendPlace, shift: TrendShift, answer: TrendAnswer) -> s
                 " perhaps the machine is disturbed more often, so this is not called a lasting step"
             )
     return f"{metric} moved gradually, {size} around {since}; no one study began it"
+
+
+def _metric_word(place: TrendPlace) -> str:
+    return "capacity" if place.objective is not None else _METRICS[place.metric]
 
 
 def _size(shift: TrendShift) -> str:
@@ -388,6 +392,8 @@ _CHART_NOTE = (
 
 
 def _chart_title(place: TrendPlace) -> str:
+    if place.objective is not None:
+        return "Capacity, tps"
     return "Throughput, tps" if place.metric is Metric.THROUGHPUT else "p99 response time, ms"
 
 

@@ -101,7 +101,7 @@ def test_studies_that_ask_another_question_are_refused() -> None:
         trend(studies)
     with pytest.raises(SpecError, match="at least two studies"):
         trend(studies[:1])
-    with pytest.raises(SpecError, match="no system, workload and level in common"):
+    with pytest.raises(SpecError, match="no system, workload and level, and no capacity, in common"):
         trend([*history([0.0], connections=(1,)), *history([0.0], connections=(2,))])
 
 

@@ -17,6 +17,7 @@ from plimsoll.record.model import State, StateMark
 from plimsoll.record.store import write_recording
 from support.made import measured
 from support.repository import ROOT
+from unit.cli.test_compare_capacities import search
 
 DAY_S = 86_400.0
 STUDIES = 24
@@ -176,3 +177,16 @@ def test_a_study_in_bencher_metric_format(nights: list[Path], tmp_path: Path) ->
     throughput = measures["throughput"]
     assert throughput["lower_value"] < throughput["value"] < throughput["upper_value"]
     assert measures["p99"]["value"] == pytest.approx(4.95, rel=0.02)
+
+
+def test_capacities_are_places_of_their_own(tmp_path: Path) -> None:
+    tps = (1000.0, 1004.0, 997.0, 1001.0, 999.0, 1003.0, 998.0, 800.0)
+    nights = [search(tmp_path / f"n{day}", [value], unix_s=DAY_S * (day + 1)) for day, value in enumerate(tps)]
+    ran = trend(*nights, "--fail-if", "slower:5%", "--json")
+    assert ran.exit_code == 1, ran.output
+    answer = json.loads(ran.stdout)
+    capacity = answer["places"][-1]
+    assert (capacity["level"], capacity["objective"]["response_ms_p99"]) == (None, 20.0)
+    assert [point["value"]["value"] for point in capacity["points"]] == pytest.approx(list(tps))
+    assert answer["gates"][0]["failed_at"] == [["read-write", "capacity at p99 20.0 ms"]]
+    assert "capacity of the newest study is 20.0 % lower" in answer["text"]

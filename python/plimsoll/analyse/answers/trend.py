@@ -23,17 +23,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from plimsoll import __version__
+from plimsoll.analyse.answers.compare_capacities import place_of
 from plimsoll.analyse.answers.compare_cells import CellKey, by_cell
 from plimsoll.analyse.answers.compare_model import ConditionDifference, Metric
 from plimsoll.analyse.answers.compare_sides import Side
 from plimsoll.analyse.answers.compare_verdicts import GatePlace, GateRule, judge_gates
 from plimsoll.analyse.answers.trend_model import TrendAnswer, TrendPlace, TrendPoint, TrendShift, TrendStudy
 from plimsoll.analyse.findings.finding_model import Finding, Grade, make_finding, of_verdict, worst
+from plimsoll.analyse.study.capacities import capacities, deciding_runs
 from plimsoll.analyse.study.cell_model import EQUAL_WITHIN, Bounds, Estimate, SpreadKind
 from plimsoll.analyse.study.cells import level_of
 from plimsoll.analyse.study.comparison import ALPHA, NO_SPREAD, LogRatio, judge
@@ -44,6 +46,8 @@ from plimsoll.analyse.study.throughput import cell_figure
 from plimsoll.analyse.trial.condition_model import Disturbance, UnlikeConditions
 from plimsoll.analyse.trial.trial_summary import TrialSummary, p99_ms
 from plimsoll.errors import SpecError
+from plimsoll.record.capacity import CapacityObjective
+from plimsoll.record.level import Level
 from plimsoll.stats.level_shifts import (
     SHORTEST,
     Levels,
@@ -82,13 +86,13 @@ class PastStudy:
 
     @property
     def trials(self) -> list[TrialSummary]:
-        """Those of its levels."""
-        return [trial for side in self.sides for trial in side.trials]
+        """All of them, runs of searches included."""
+        return [trial for side in self.sides for trial in side.all_trials]
 
     @property
     def labels(self) -> dict[str, str]:
         """Those that all of its trials have."""
-        labels = [trial.trial.labels for side in self.sides for trial in side.all_trials]
+        labels = [trial.trial.labels for trial in self.trials]
         return {name: value for name, value in labels[0].items() if all(of.get(name) == value for of in labels)}
 
     @property
@@ -98,8 +102,21 @@ class PastStudy:
         return min(begins) if all(begins) else None
 
 
-PlaceKey = tuple[str, CellKey]
-"""System; workload and order of the level."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where figures of several studies are compared.
+
+    Attributes:
+        level: Of the load; None for a capacity.
+        objective: Of a capacity; None for a level.
+        is_measured: Here, and not imported.
+    """
+
+    system: str
+    workload: str
+    level: Level | None = None
+    objective: CapacityObjective | None = None
+    is_measured: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +124,12 @@ class _Series:
     """One metric of one place.
 
     Attributes:
-        first: A trial of it.
         points: By study.
         is_mostly_disturbed: The machine was disturbed in most studies, so that those count too.
     """
 
-    key: PlaceKey
+    place: _Place
     metric: Metric
-    first: TrialSummary
     points: tuple[TrendPoint, ...]
     is_mostly_disturbed: bool = False
 
@@ -160,7 +175,7 @@ def trend(
     ordered, ordered_by = _ordered(studies, order_by)
     series = _all_series(ordered)
     if not series:
-        raise SpecError("trend: the studies have no system, workload and level in common")
+        raise SpecError("trend: the studies have no system, workload and level, and no capacity, in common")
     places, tested = _judged(series, newest, equal_within)
     return TrendAnswer(
         plimsoll_version=__version__,
@@ -218,55 +233,70 @@ def natural(text: str) -> list[tuple[bool, int, str]]:
 
 
 def _all_series(studies: Sequence[PastStudy]) -> list[_Series]:
-    """Every metric of every place that at least two studies have, by the order in which places appear."""
-    met = iter(met_by([trial for study in studies for trial in study.trials]))
-    cells: dict[PlaceKey, dict[int, list[tuple[TrialSummary, Disturbance | None]]]] = {}
+    """Every metric of every place that at least two studies have: levels rising, then capacities."""
+    met_of = iter(met_by([trial for study in studies for trial in study.trials]))
+    cells: dict[tuple[str, CellKey], dict[int, list[tuple[TrialSummary, Disturbance | None]]]] = {}
+    searched: dict[tuple[str, str, str], tuple[_Place, list[TrendPoint]]] = {}
     for index, study in enumerate(studies):
         for side in study.sides:
-            for trial in side.trials:
-                (key,) = by_cell([trial])
-                place = cells.setdefault((trial.trial.system.name, key), {})
-                place.setdefault(index, []).append((trial, next(met)))
+            met = {trial.trial.trial_id: next(met_of) for trial in side.all_trials}
+            for key, trials in by_cell(side.trials).items():
+                pairs = [(trial, met[trial.trial.trial_id]) for trial in trials]
+                cells.setdefault((trials[0].trial.system.name, key), {})[index] = pairs
+            for place, point in _capacity_points(index, side, met):
+                key_of_capacity = place.system, place.workload, str(place.objective)
+                searched.setdefault(key_of_capacity, (place, []))[1].append(point)
     order = {key: number for number, key in enumerate(dict.fromkeys((key[0], key[1][0]) for key in cells))}
-    return [
-        series
-        for key, by_study in sorted(cells.items(), key=lambda cell: (order[cell[0][0], cell[0][1][0]], cell[0][1][1]))
-        if len(by_study) >= STUDIES_NEEDED
-        for metric in Metric
-        if (series := _series(key, metric, by_study)) is not None
-    ]
+    in_order = sorted(cells.items(), key=lambda cell: (order[cell[0][0], cell[0][1][0]], cell[0][1][1]))
+    series = [_of_level(by_study, metric) for _, by_study in in_order for metric in Metric]
+    series += [_Series(place, Metric.THROUGHPUT, tuple(points)) for place, points in searched.values()]
+    return [_without_disturbed(each) for each in series if len(each.points) >= STUDIES_NEEDED]
 
 
-def _series(
-    key: PlaceKey, metric: Metric, by_study: Mapping[int, Sequence[tuple[TrialSummary, Disturbance | None]]]
-) -> _Series | None:
+def _of_level(by_study: Mapping[int, Sequence[tuple[TrialSummary, Disturbance | None]]], metric: Metric) -> _Series:
     points = []
     for index, trials in sorted(by_study.items()):
         values = [trial.throughput_tps if metric is Metric.THROUGHPUT else p99_ms(trial) for trial, _ in trials]
         known = [value for value in values if value is not None]
         figure = cell_figure(known)
-        if len(known) < len(values) or figure is None:
-            continue  # the others would be a choice
-        disturbance = together(met for _, met in trials)
-        points.append(
-            TrendPoint(
-                study_index=index,
-                value=Estimate(value=figure, bounds=_within_study(known), trial_count=len(known)),
-                disturbance=disturbance,
-                is_used=figure > 0.0,
-            )
-        )
-    if len(points) < STUDIES_NEEDED:
-        return None
-    disturbed = [is_disturbed(point.disturbance) for point in points]
-    is_mostly_disturbed = 2 * sum(disturbed) > len(points)
-    if not is_mostly_disturbed:
-        points = [
-            point.model_copy(update={"is_used": False}) if is_left_out else point
-            for point, is_left_out in zip(points, disturbed, strict=True)
-        ]
-    first = next(iter(by_study.values()))[0][0]
-    return _Series(key, metric, first, tuple(points), is_mostly_disturbed)
+        if len(known) == len(values) and figure is not None:  # otherwise the others would be a choice
+            estimate = Estimate(value=figure, bounds=_within_study(known), trial_count=len(known))
+            points.append(_point(index, estimate, together(met for _, met in trials)))
+    first = next(iter(by_study.values()))[0][0].trial
+    place = _Place(
+        system=first.system.name,
+        workload=first.workload.name,
+        level=level_of(first),
+        is_measured=first.origin.kind == "measured",
+    )
+    return _Series(place, metric, tuple(points))
+
+
+def _capacity_points(
+    index: int, side: Side, met: Mapping[str, Disturbance | None]
+) -> Iterator[tuple[_Place, TrendPoint]]:
+    """The capacities of a system in one study; what searches found there is what is known of the machine, too."""
+    for capacity in capacities(side.searches):
+        if capacity.capacity_tps is not None:
+            disturbance = together(met.get(trial_id) for trial_id in deciding_runs([capacity]))
+            place = _Place(system=side.facts.system, workload=capacity.workload, objective=capacity.objective)
+            yield place, _point(index, capacity.capacity_tps, disturbance)
+
+
+def _point(index: int, estimate: Estimate, disturbance: Disturbance | None) -> TrendPoint:
+    return TrendPoint(study_index=index, value=estimate, disturbance=disturbance, is_used=estimate.value > 0.0)
+
+
+def _without_disturbed(series: _Series) -> _Series:
+    """The same without the disturbed studies, unless most are."""
+    disturbed = [is_disturbed(point.disturbance) for point in series.points]
+    if 2 * sum(disturbed) > len(disturbed):
+        return replace(series, is_mostly_disturbed=True)
+    points = [
+        point.model_copy(update={"is_used": False}) if is_left_out else point
+        for point, is_left_out in zip(series.points, disturbed, strict=True)
+    ]
+    return replace(series, points=tuple(points))
 
 
 def _within_study(values: Sequence[float]) -> Bounds | None:
@@ -375,9 +405,10 @@ def _place(series: _Series, levels: Levels, alpha: float, newest: int) -> TrendP
     is_known = levels.degrees > 0 and levels.variance > NO_SPREAD and detectable.shift is not None
     ratio = math.exp((detectable.shift or 0.0) * math.sqrt(levels.variance)) if is_known else None
     return TrendPlace(
-        system=series.key[0],
-        workload=series.key[1][0],
-        level=level_of(series.first.trial),
+        system=series.place.system,
+        workload=series.place.workload,
+        level=series.place.level,
+        objective=series.place.objective,
         metric=series.metric,
         points=series.points,
         deviation_ratio=math.sqrt(levels.variance) if levels.degrees > 0 else None,
@@ -417,7 +448,7 @@ def _shift(series: _Series, levels: Levels, index: int, equal_within: float) -> 
     conditions = _conditions(before, after)
     change = change if conditions is None else change.withheld
     is_sure = shift.kind in (ShiftKind.LASTING, ShiftKind.ENDED, ShiftKind.RETURN) and not series.is_mostly_disturbed
-    grade = of_verdict(change.verdict, is_measured=series.first.trial.origin.kind == "measured" and is_sure)
+    grade = of_verdict(change.verdict, is_measured=series.place.is_measured and is_sure)
     return TrendShift(
         study_index=used[shift.begin].study_index,
         earliest_index=used[shift.earliest].study_index,
@@ -496,9 +527,11 @@ def _gate_places(
 
 
 def place_name(place: TrendPlace, *, with_system: bool) -> tuple[str, str]:
-    """Workload and level, with the system where there are several."""
+    """Workload and level, or objective of a capacity, with the system where there are several."""
     workload = f"{place.system}, {place.workload}" if with_system else place.workload
-    return workload, place.level.label() or "level not known"
+    if place.objective is not None:
+        return place_of(workload, place.objective)
+    return workload, (place.level.label() if place.level is not None else "") or "level not known"
 
 
 def _study(study: PastStudy, before: PastStudy | None) -> TrendStudy:
@@ -517,12 +550,12 @@ def _study(study: PastStudy, before: PastStudy | None) -> TrendStudy:
 
 def _changes(before: PastStudy, after: PastStudy) -> list[ConditionDifference]:
     """What is not as it was, of all systems that both studies have; each once."""
-    of_before = {side.facts.system: side.trials[0].environment for side in before.sides if side.trials}
+    of_before = {side.facts.system: side.all_trials[0].environment for side in before.sides if side.all_trials}
     differences: dict[tuple[str, str, str], ConditionDifference] = {}
     for side in after.sides:
-        if side.facts.system not in of_before or not side.trials:
+        if side.facts.system not in of_before or not side.all_trials:
             continue
-        for change in changes(of_before[side.facts.system], side.trials[0].environment):
+        for change in changes(of_before[side.facts.system], side.all_trials[0].environment):
             difference = ConditionDifference(
                 what=change.what,
                 base=change.before,
@@ -563,5 +596,5 @@ def _notes(studies: Sequence[PastStudy], places: Sequence[TrendPlace], ordered_b
     ]
     if missing:
         yield make_finding("studies-without-places", names=tuple(missing))
-    if any(place.level.kind.is_at_rate for place in places):
+    if any(place.level is not None and place.level.kind.is_at_rate for place in places):
         yield make_finding("at-a-rate")

@@ -12,6 +12,7 @@ from plimsoll.analyse.findings.finding_model import Finding, Grade
 from plimsoll.analyse.study.cell_model import Estimate
 from plimsoll.analyse.study.ratio_model import Ratio
 from plimsoll.analyse.trial.condition_model import Disturbance, UnlikeConditions
+from plimsoll.record.capacity import CapacityObjective
 from plimsoll.record.document import Document
 from plimsoll.record.level import Level
 from plimsoll.stats.level_shifts import ShiftKind
@@ -95,13 +96,14 @@ class TrendShift(Document):
 
 
 class TrendPlace(Document):
-    """One metric of one system, workload and level over all studies.
+    """One metric of one system, workload and level over all studies, or one capacity.
 
     Attributes:
         system: Name.
         workload: Name.
-        level: Level.
-        metric: Throughput, or the 99th percentile of response time.
+        level: Level; null for a capacity.
+        objective: What had to hold; null for a level.
+        metric: Throughput, or the 99th percentile of response time; that of a capacity is throughput.
         points: One for each study that has the place, in order.
         shifts: In order; empty where none was found.
         deviation_ratio: Standard deviation of one study around its level, as a share of it; null where too few tell.
@@ -120,7 +122,8 @@ class TrendPlace(Document):
 
     system: str
     workload: str
-    level: Level
+    level: Level | None = None
+    objective: CapacityObjective | None = None
     metric: Metric
     points: tuple[TrendPoint, ...]
     shifts: tuple[TrendShift, ...] = ()
