@@ -113,8 +113,7 @@ def capacity(
         resolved = managed.target if managed else login.target(target)
         run = SingleRun(workload=spec, target=resolved, managed=managed, connections=1, warm_up_s=warm_up_s,
             duration_s=settings.probe_s, seed=seed, drivers=shared)  # fmt: skip
-        if web:
-            stack.enter_context(page_of(kept.study))
+        stack.enter_context(page_of(kept.study, is_wanted=web))
         raise typer.Exit(_search_and_show(run, kept, settings, as_json=as_json))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from plimsoll.errors import Fault
     from plimsoll.run.instance import Instance
     from plimsoll.run.single import RecordingWanted, SingleRun
-    from plimsoll.spec.clients import Clients
+    from plimsoll.spec.clients import Clients, OpenArrivals
     from plimsoll.spec.target import Target
     from plimsoll.spec.workloads import Workload
 
@@ -153,6 +154,24 @@ RecordWorkloadOption = Annotated[
     ),
 ]
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingOptions:
+    """Where a run is kept, and under which names."""
+
+    record: RecordOption = None
+    record_system: RecordSystemOption = None
+    record_workload: RecordWorkloadOption = None
+
+    def wanted(self, arrivals: OpenArrivals | None) -> RecordingWanted | None:
+        """What is kept of a load; raises as `run.single.recording_wanted`."""
+        from plimsoll.run.single import recording_wanted
+
+        return recording_wanted(self.record, self.record_system, self.record_workload, arrivals)
+
+
+NO_RECORDING = RecordingOptions()
+
 WarmUpOption = Annotated[
     str | None,
     typer.Option("--warm-up", help="Load before the measurement. Default: 1s, or until all terminals have started."),
@@ -192,9 +211,7 @@ def trial(
     server: ServerOption = "mariadb",
     replicas: ReplicasOption = 0,
     login: Login = NO_LOGIN,
-    record: RecordOption = None,
-    record_system: RecordSystemOption = None,
-    record_workload: RecordWorkloadOption = None,
+    recording: RecordingOptions = NO_RECORDING,
     sheet: SheetOption = False,
     web: WebOption = False,
     as_json: JsonOption = False,
@@ -216,7 +233,7 @@ def trial(
       plimsoll trial --target managed --rate "2000 for 60s, 500" --connections 32 --duration 120s --json
     """
     say_reaching(target, server, is_quiet=as_json)
-    from plimsoll.run.single import SingleRun, recording_wanted
+    from plimsoll.run.single import SingleRun
 
     keys = {"tables": tables, "table_size": table_size, "distribution": distribution, "warehouses": warehouses}
     spec = options.workload_of(workload, option, prepared=False if text else None, **keys)
@@ -227,7 +244,7 @@ def trial(
     warm_up_s = warm_up_of(spec, warm_up, connections, clients, is_open=wanted is not None)
     duration_s = option_values.duration_s(duration, "--duration")
     shared = options.drivers_of(drivers, connections, is_managed=target == "managed")
-    kept = recording_wanted(record, record_system, record_workload, wanted)
+    kept = recording.wanted(wanted)
     with ExitStack() as stack:
         resolved, started = _servers(target, login, replicas,
             lambda: throwaway(stack, server, spec, login, connections, kept, replicas))  # fmt: skip

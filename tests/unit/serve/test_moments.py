@@ -18,8 +18,8 @@ from plimsoll.run.spool import Spool
 from plimsoll.run.watch import Watch
 from plimsoll.serve.app import course_of
 from plimsoll.serve.course import Course, Moment
-from plimsoll.serve.following import FollowedTrial
 from plimsoll.serve.moments import gauges_of, of_live, tables_of_partial, tables_of_recording
+from plimsoll.serve.standing import FollowedTrial
 from support.recordings import a_trial
 from unit.run.test_spool import interval
 
