@@ -27,6 +27,7 @@ from plimsoll.record.capacity import SearchRecord
 from plimsoll.record.files import partials, read_document, recordings_folder
 from plimsoll.record.level import Level
 from plimsoll.record.model import Outcome, TrialRecord, Verdict, Weather
+from plimsoll.record.store import read_recording
 from plimsoll.regular_file import open_regular
 from plimsoll.run.capacity_search import read_searches
 from plimsoll.run.events import (
@@ -41,7 +42,7 @@ from plimsoll.run.folder import EVENTS_FILE, is_held, read_plan
 from plimsoll.run.live import LiveReader
 from plimsoll.run.status import EventSummary, answer_lines, duet_words, search_line
 from plimsoll.serve.course import Course
-from plimsoll.serve.moments import of_live, tables_of_partial
+from plimsoll.serve.moments import of_live, tables_of_partial, tables_of_recording
 from plimsoll.units import format_duration, format_number, format_percent, format_rate
 from plimsoll.wording import counted
 
@@ -106,6 +107,7 @@ class Standing:
         self._events = Events(folder / EVENTS_FILE)
         self._weather: dict[str, Weather | None] = {}
         self._plan: tuple[int, Plan | None] = (0, None)
+        self._of_trials: tuple[object, dict[str, Any]] = (None, {})
 
     def document(self) -> dict[str, Any]:
         """Where it stands now, as JSON; reads what is new."""
@@ -121,10 +123,20 @@ class Standing:
             "now": None if trial is None else _now(trial.model_dump(mode="json")),
             "progress": None if plan is None else self._progress(plan),
             "answer": self._answer(is_running=is_running),
-            "tables": [] if plan is None else self._tables(plan, None if trial is None else trial.trial_id),
-            "latest": self._latest(),
-            "weather": self._weather_words(),
+            **self._after_each_trial(plan, None if trial is None else trial.trial_id),
         }
+
+    def _after_each_trial(self, plan: Plan | None, running_id: str | None) -> dict[str, Any]:
+        """What changes only when a trial begins or ends, so it is not calculated each second."""
+        state = (self._plan[0], running_id, max((at_s for at_s, _ in self._events.ended.values()), default=0.0))
+        if self._of_trials[0] != state:
+            made = {
+                "tables": [] if plan is None else self._tables(plan, running_id),
+                "latest": self._latest(),
+                "weather": self._weather_words(),
+            }
+            self._of_trials = (state, made)
+        return self._of_trials[1]
 
     def _read_plan(self) -> Plan | None:
         with contextlib.suppress(OSError):
@@ -279,6 +291,7 @@ class FollowedTrial:
         self.folder = folder
         self.trial: TrialRecord | None = None
         self.course = Course()
+        self._is_whole = False
         self._reader = LiveReader(folder)
 
     def read_on(self) -> bool:
@@ -301,6 +314,15 @@ class FollowedTrial:
                     break
                 self.course.add(moment)
 
+    def complete(self, recordings: Path) -> None:
+        """Takes in what ended last, once, from the recording that the trial has become."""
+        if self._is_whole or self.trial is None:
+            return
+        self._is_whole = True
+        with contextlib.suppress(RecordError):
+            for moment in tables_of_recording(read_recording(recordings / self.trial.trial_id)).moments():
+                self.course.add(moment)
+
 
 class FollowedFolder:
     """All trials that run in a folder: one, or in a duet one for each system."""
@@ -309,9 +331,10 @@ class FollowedFolder:
         """Takes the folder of a study, or of runs."""
         self._folder = folder
         self._trials: dict[Path, FollowedTrial] = {}
+        self._shown: list[FollowedTrial] = []
 
     def read_on(self) -> list[FollowedTrial]:
-        """Those that have load, after taking in what is new; where none has any more, the last that had."""
+        """Those that have load, after taking in what is new; where none has any more, the last ones that had."""
         there = partials(self._folder)
         for path in there:
             if path not in self._trials:
@@ -319,10 +342,12 @@ class FollowedFolder:
         for trial in self._trials.values():
             trial.read_on()
         loaded = [trial for trial in self._trials.values() if trial.course.points_count]
-        running = [trial for trial in loaded if trial.folder in there]
-        shown = running or loaded[-1:]
-        self._trials = {path: trial for path, trial in self._trials.items() if path in there or trial in shown}
-        return shown
+        self._shown = [trial for trial in loaded if trial.folder in there] or self._shown
+        for trial in loaded:
+            if trial.folder not in there:
+                trial.complete(recordings_folder(self._folder))
+        self._trials = {path: trial for path, trial in self._trials.items() if path in there or trial in self._shown}
+        return self._shown
 
 
 def trial_document(trial: TrialRecord | None, trial_id: str) -> dict[str, Any]:
