@@ -38,7 +38,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plimsoll import __version__
-from plimsoll.errors import RecordError
+from plimsoll.errors import PlimsollError, RecordError
 from plimsoll.guide.policy import policy_hash
 from plimsoll.record.files import checked_id, recordings_folder
 from plimsoll.record.store import read_recording
@@ -429,7 +429,14 @@ def application(root: Path, *, token: str, names: frozenset[str] = frozenset()) 
         Route("/static/{name}", static),
         Route("/at/{rest:path}", pages.at),
     ]
-    return Guarded(Starlette(routes=routes), token=token, hosts=names | {"localhost"}), pages
+    handlers: Any = {PlimsollError: _failed, OSError: _failed}
+    starlette = Starlette(routes=routes, exception_handlers=handlers)
+    return Guarded(starlette, token=token, hosts=names | {"localhost"}), pages
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """What a page says where a folder cannot be read, or was removed meanwhile."""
+    return _message(str(error), status=422, base="../" * (request.url.path.count("/") - 1) or "./")
 
 
 async def static(request: Request) -> Response:
