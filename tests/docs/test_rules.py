@@ -107,6 +107,7 @@ SINGLE_USE = {
     "a program of its own, or what runs on another host": (
         "drive.ray_cluster.actor",
         "hosts.remote_functions",
+        "serve.worker",
         "servers.guardian",
     ),
     "a section of the guide": ("guide.claims", "guide.scalability", "guide.setup"),

@@ -86,12 +86,16 @@ class LocalCollecting:
             of_host: Whether that machine, which must be this one, is watched too.
         """
         placed = trial_samplers(host=host, instances=wanted.instances, client_pid=wanted.client_pid, of_host=of_host)
+        asking = wanted.asking
+        if asking is not None:  # others share the host: of it only what tells of a disturbance
+            placed = [
+                place for place in placed if place.instance or isinstance(place.sampler, CpuSampler | FrequencySampler)
+            ]
         placed = [_telling(place, wanted) for place in placed]
-        if (asking := wanted.asking) is not None:  # others share the host: of it only what tells of a disturbance
+        if asking is not None:
             placed = [
                 replace(place, sampler=_WhileThawed(place.sampler, asking)) if place.instance else place
                 for place in placed
-                if place.instance or isinstance(place.sampler, CpuSampler | FrequencySampler)
             ]
         self._driver = wanted.driver
         self._collector = Collector([*placed, *wanted.others], interval_s=wanted.interval_s)

@@ -4,6 +4,8 @@ Every address begins with a token, so nobody who does not know it learns anythin
 be one of this machine's addresses: another name would be another site that leads here (DNS rebinding). Policies let
 pages run only their own scripts and talk only to where they came from. Nothing is ever written. Deliberately not here:
 sockets and processes (`process`), and what the pages show (`standing`, `course`, templates).
+
+Whatever comes from a folder is escaped by the template engine.
 """
 
 from __future__ import annotations
@@ -15,10 +17,13 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+import jinja2
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -32,7 +37,8 @@ from starlette.responses import (
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from plimsoll.errors import RecordError
+from plimsoll import __version__
+from plimsoll.errors import PlimsollError, RecordError
 from plimsoll.guide.policy import policy_hash
 from plimsoll.record.files import checked_id, recordings_folder
 from plimsoll.record.store import read_recording
@@ -40,10 +46,9 @@ from plimsoll.regular_file import read_regular
 from plimsoll.serve import worker
 from plimsoll.serve.course import Course
 from plimsoll.serve.folders import GUIDE_FILE, Folders, runs_of
-from plimsoll.serve.following import FollowedFolder, trial_document
 from plimsoll.serve.moments import tables_of_recording
-from plimsoll.serve.pages import page, resource
-from plimsoll.serve.standing import Standing
+from plimsoll.serve.standing import FollowedFolder, Standing, trial_document
+from plimsoll.units import format_duration, format_number
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
@@ -296,12 +301,12 @@ def course_of(path: Path) -> dict[str, Any]:
     for moment in tables_of_recording(recording).moments():
         course.add(moment)
     outcome = recording.outcome
-    said = {
+    ended = {
         "verdict": str(outcome.verdict),
         "reason": outcome.reason,
         "warnings": [{"code": each.code, "evidence": each.evidence} for each in outcome.warnings],
     }
-    return {"trial": trial_document(recording.trial, path.name) | said, "course": course.document()}
+    return {"trial": trial_document(recording.trial, path.name) | ended, "course": course.document()}
 
 
 def _as_json(value: Any) -> str:
@@ -424,7 +429,14 @@ def application(root: Path, *, token: str, names: frozenset[str] = frozenset()) 
         Route("/static/{name}", static),
         Route("/at/{rest:path}", pages.at),
     ]
-    return Guarded(Starlette(routes=routes), token=token, hosts=names | {"localhost"}), pages
+    handlers: Any = {PlimsollError: _failed, OSError: _failed}
+    starlette = Starlette(routes=routes, exception_handlers=handlers)
+    return Guarded(starlette, token=token, hosts=names | {"localhost"}), pages
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """What a page says where a folder cannot be read, or was removed meanwhile."""
+    return _message(str(error), status=422, base="../" * (request.url.path.count("/") - 1) or "./")
 
 
 async def static(request: Request) -> Response:
@@ -433,3 +445,50 @@ async def static(request: Request) -> Response:
     if name not in STATIC:
         return PlainTextResponse("not found\n", status_code=404)
     return Response(resource(name), media_type=STATIC[name], headers={"Cache-Control": "max-age=3600"})
+
+
+_LONG_AGO_S = 36 * 3600
+
+
+@cache
+def resource(name: str) -> str:
+    """A file that pages need; the guide's style is that of all."""
+    if name == "guide.css":
+        return resources.files("plimsoll.guide").joinpath("templates", name).read_text(encoding="utf-8")
+    return resources.files("plimsoll.serve").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def page(name: str, **values: Any) -> str:
+    """A page as text.
+
+    Args:
+        name: Of the template.
+        values: What it shows.
+    """
+    return _environment().get_template(name).render(version=__version__, **values)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("plimsoll.serve", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["when"] = when
+    environment.filters["number"] = format_number
+    return environment
+
+
+def when(unix_s: float, now_unix_s: float | None = None) -> str:
+    """A moment as people say it: how long ago, or the day.
+
+    >>> when(0.0, 90.0), when(0.0, 864000.0)
+    ('1 min 30 s ago', '1970-01-01 00:00 UTC')
+    """
+    ago_s = (time.time() if now_unix_s is None else now_unix_s) - unix_s
+    if ago_s < _LONG_AGO_S:
+        return f"{format_duration(max(ago_s, 0))} ago"
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(unix_s))

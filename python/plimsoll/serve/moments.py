@@ -38,7 +38,7 @@ def of_live(interval: LiveInterval) -> Moment:
     """An interval of a running trial."""
     counts = [transactions.counts for transactions in interval.transactions.values()]
     seen = {(sample.host, sample.instance, sample.metric): sample.value for sample in interval.telemetry}
-    own = {
+    counted = {
         "waiting": float(interval.waiting_count),
         "in_flight": float(interval.in_flight_count),
         "connected": float(interval.connected_count),
@@ -53,7 +53,7 @@ def of_live(interval: LiveInterval) -> Moment:
         failed=sum(count.failed + count.dropped for count in counts),
         errors=_errors((error.error_class, error.code, error.count) for error in interval.errors),
         response=merged(transactions.response for transactions in interval.transactions.values()),
-        gauges={**gauges_of(seen), **own, **lags},
+        gauges={**gauges_of(seen), **counted, **lags},
     )
 
 

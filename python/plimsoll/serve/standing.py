@@ -1,7 +1,8 @@
-"""Where a study stands, as a page shows it: what runs, the cells with their figures, the answer so far, the machine.
+"""Where a study stands, as a page shows it: cells with their figures, the answer so far, the machine, trials that run.
 
-While a study runs only the new lines of its events are read each time. Deliberately not here: how the running trial
-goes (`following`), and any statistic: means and intervals are those of package `analyse`.
+While a study runs only the new lines of its events are read each time, and of each running trial what is new in its
+live file; what came before somebody looked is read from the segments of the recording. Deliberately not here: any
+statistic. Means and intervals are those of package `analyse`, points of a trial those of `course`.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from plimsoll.plan.model import Plan, PlannedTrial
 from plimsoll.prose.capacity import bracket_words, objective_words
 from plimsoll.prose.phrases import VAGUE_SHORT
 from plimsoll.record.capacity import SearchRecord
-from plimsoll.record.files import read_document, recordings_folder
+from plimsoll.record.files import partials, read_document, recordings_folder
 from plimsoll.record.level import Level
-from plimsoll.record.model import Outcome, Verdict, Weather
+from plimsoll.record.model import Outcome, TrialRecord, Verdict, Weather
+from plimsoll.record.store import read_recording
 from plimsoll.regular_file import open_regular
 from plimsoll.run.capacity_search import read_searches
 from plimsoll.run.events import (
@@ -37,7 +39,10 @@ from plimsoll.run.events import (
     TrialEnded,
 )
 from plimsoll.run.folder import EVENTS_FILE, is_held, read_plan
+from plimsoll.run.live import LiveReader
 from plimsoll.run.status import EventSummary, answer_lines, duet_words, search_line
+from plimsoll.serve.course import Course
+from plimsoll.serve.moments import of_live, tables_of_partial, tables_of_recording
 from plimsoll.units import format_duration, format_number, format_percent, format_rate
 from plimsoll.wording import counted
 
@@ -102,6 +107,7 @@ class Standing:
         self._events = Events(folder / EVENTS_FILE)
         self._weather: dict[str, Weather | None] = {}
         self._plan: tuple[int, Plan | None] = (0, None)
+        self._of_trials: tuple[object, dict[str, Any]] = (None, {})
 
     def document(self) -> dict[str, Any]:
         """Where it stands now, as JSON; reads what is new."""
@@ -117,10 +123,20 @@ class Standing:
             "now": None if trial is None else _now(trial.model_dump(mode="json")),
             "progress": None if plan is None else self._progress(plan),
             "answer": self._answer(is_running=is_running),
-            "tables": [] if plan is None else self._tables(plan, None if trial is None else trial.trial_id),
-            "latest": self._latest(),
-            "weather": self._weather_words(),
+            **self._after_each_trial(plan, None if trial is None else trial.trial_id),
         }
+
+    def _after_each_trial(self, plan: Plan | None, running_id: str | None) -> dict[str, Any]:
+        """What changes only when a trial begins or ends, so it is not calculated each second."""
+        state = (self._plan[0], running_id, max((at_s for at_s, _ in self._events.ended.values()), default=0.0))
+        if self._of_trials[0] != state:
+            made = {
+                "tables": [] if plan is None else self._tables(plan, running_id),
+                "latest": self._latest(),
+                "weather": self._weather_words(),
+            }
+            self._of_trials = (state, made)
+        return self._of_trials[1]
 
     def _read_plan(self) -> Plan | None:
         with contextlib.suppress(OSError):
@@ -260,6 +276,94 @@ class Standing:
             self._weather.setdefault(trial_id, None)
         known = [weather for trial_id in in_order if (weather := self._weather.get(trial_id)) is not None]
         return list(_against_median(known)) if len(known) > _TRIALS_LEAST else []
+
+
+class FollowedTrial:
+    """One trial.
+
+    Attributes:
+        trial: What it is; None where nothing says so yet.
+        course: How it goes.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Takes the folder of its partial recording."""
+        self.folder = folder
+        self.trial: TrialRecord | None = None
+        self.course = Course()
+        self._is_whole = False
+        self._reader = LiveReader(folder)
+
+    def read_on(self) -> bool:
+        """Takes in what is new; whether there was anything."""
+        intervals = self._reader.take()
+        if self.trial is None or (intervals and not self.trial.states):
+            with contextlib.suppress(RecordError):
+                self.trial = read_document(self.folder / "trial.json", TrialRecord)
+        if intervals and intervals[0].index > self.course.last_index + 1:
+            self._catch_up(intervals[0].index, intervals[0].measured_from)
+        for interval in intervals:
+            self.course.add(of_live(interval))
+        return bool(intervals)
+
+    def _catch_up(self, before: int, measured_from: int | None) -> None:
+        """Takes in earlier intervals from the segments; a segment that is gone or half there costs its intervals."""
+        with contextlib.suppress(RecordError):
+            for moment in tables_of_partial(self.folder, measured_from).moments():
+                if moment.index >= before:
+                    break
+                self.course.add(moment)
+
+    def complete(self, recordings: Path) -> None:
+        """Takes in what ended last, once, from the recording that the trial has become."""
+        if self._is_whole or self.trial is None:
+            return
+        self._is_whole = True
+        with contextlib.suppress(RecordError):
+            for moment in tables_of_recording(read_recording(recordings / self.trial.trial_id)).moments():
+                self.course.add(moment)
+
+
+class FollowedFolder:
+    """All trials that run in a folder: one, or in a duet one for each system."""
+
+    def __init__(self, folder: Path) -> None:
+        """Takes the folder of a study, or of runs."""
+        self._folder = folder
+        self._trials: dict[Path, FollowedTrial] = {}
+        self._shown: list[FollowedTrial] = []
+
+    def read_on(self) -> list[FollowedTrial]:
+        """Those that have load, after taking in what is new; where none has any more, the last ones that had."""
+        there = partials(self._folder)
+        for path in there:
+            if path not in self._trials:
+                self._trials[path] = FollowedTrial(path)
+        for trial in self._trials.values():
+            trial.read_on()
+        loaded = [trial for trial in self._trials.values() if trial.course.points_count]
+        self._shown = [trial for trial in loaded if trial.folder in there] or self._shown
+        for trial in loaded:
+            if trial.folder not in there:
+                trial.complete(recordings_folder(self._folder))
+        self._trials = {path: trial for path, trial in self._trials.items() if path in there or trial in self._shown}
+        return self._shown
+
+
+def trial_document(trial: TrialRecord | None, trial_id: str) -> dict[str, Any]:
+    """What a page says of a trial besides its course."""
+    if trial is None:
+        return {"trial_id": trial_id, "system": "", "workload": "", "level": "", "repetition": None, "states": []}
+    return {
+        "trial_id": trial.trial_id,
+        "study": trial.study,
+        "system": trial.system.name,
+        "workload": trial.workload.name,
+        "level": trial.level.label(),
+        "repetition": trial.repetition + 1,
+        "interval_s": trial.interval_s,
+        "states": [{"state": str(mark.state), "began_unix_s": mark.began_unix_s} for mark in trial.states],
+    }
 
 
 def _interval_words(bounds: Bounds) -> str:

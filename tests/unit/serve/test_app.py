@@ -133,6 +133,13 @@ def test_what_is_compared_must_be_in_the_list(root: Path) -> None:
         assert ask(root, f"/compare?{sides}").status == 404
 
 
+def test_what_cannot_be_read_is_said_on_a_page(root: Path) -> None:
+    answer = ask(root, "/at/guide.html")
+    assert answer.status == 422
+    assert "No such file or directory" in answer.text
+    assert 'href="../"' in answer.text
+
+
 def test_static_files_are_those_of_a_list(root: Path) -> None:
     assert ask(root, "/static/uplot.js").headers["content-type"].startswith("text/javascript")
     for name in ("../app.py", "app.py", "uplot-LICENSE.txt", ""):

@@ -18,8 +18,8 @@ from plimsoll.run.spool import Spool
 from plimsoll.run.watch import Watch
 from plimsoll.serve.app import course_of
 from plimsoll.serve.course import Course, Moment
-from plimsoll.serve.following import FollowedTrial
 from plimsoll.serve.moments import gauges_of, of_live, tables_of_partial, tables_of_recording
+from plimsoll.serve.standing import FollowedFolder, FollowedTrial
 from support.recordings import a_trial
 from unit.run.test_spool import interval
 
@@ -62,7 +62,8 @@ def committed(spool: Spool) -> Path:
         client_system_s=0.0,
         client_memory_bytes_max=0,
     )
-    window = Window(first=MEASURED_FROM, last=COUNT - 1)
+    last = int(spool.partial.rows("intervals.parquet")["interval"].to_numpy().max())
+    window = Window(first=MEASURED_FROM, last=last)
     outcome = Outcome(verdict=Verdict.COMPLETE, window=window, account=account)
     return spool.partial.commit(a_trial(), Environment(), outcome)
 
@@ -103,6 +104,17 @@ def test_who_comes_late_sees_the_trial_from_its_begin(spooled: Spool) -> None:
     assert trial.trial is not None
     assert late["measured"] == early.document()["measured"]
     assert late["columns"] == early.document()["columns"]
+
+
+def test_what_ended_between_two_looks_comes_from_the_recording(spooled: Spool, tmp_path: Path) -> None:
+    folder = FollowedFolder(tmp_path)
+    (trial,) = folder.read_on()
+    assert trial.course.last_index == COUNT - 1
+    spooled.add(told(COUNT), began_unix_s=BEGAN)
+    path = committed(spooled)
+    assert folder.read_on() == [trial]
+    assert trial.course.last_index == COUNT
+    assert trial.course.document()["measured"] == course_of(path)["course"]["measured"]
 
 
 def test_a_damaged_recording_is_refused(spooled: Spool) -> None:
