@@ -198,15 +198,21 @@ def _refuse_target(target: Target) -> None:
 
 
 def _refuse_unrecordable(claim: str | None, arrivals: OpenArrivals | None, given: dict[str, Any]) -> None:
-    """Refuses names of what is recorded where nothing is, and a rate that guides cannot compare where it is.
+    """Refuses names and labels of what is recorded where nothing is or where they are wrong, and a rate that guides
+    cannot compare.
 
     Raises:
         SpecError: There is such an option.
     """
+    from plimsoll.cli.option_values import labels
     from plimsoll.errors import SpecError
+    from plimsoll.run.single import name_faults
 
-    for name in ("record_system", "record_workload"):
-        if claim is None and given[name] is not None:
+    labels(given["label"] or ())
+    if faults := name_faults(Path("runs"), given["record_system"], given["record_workload"]):
+        raise SpecError(*faults)
+    for name in ("record_system", "record_workload", "label"):
+        if claim is None and given[name]:
             raise SpecError(f"--{name.replace('_', '-')}: names what is recorded; add --claim, or leave it out")
     if claim is not None and arrivals is not None and arrivals.steady_tps is None:
         raise SpecError("--claim: guides cannot compare a rate that changes; give --rate a single rate")

@@ -283,8 +283,8 @@ def yaml_text(documents: Sequence[Manifest]) -> str:
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*")
 _NO_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
-_BLOCK = re.compile(r"(?:[!-~][ -~]*)?\n(?:(?:[ -~]*[!-~])?\n)*")
-"""Lines of printable ASCII that can stand as they are; the first one is not indented."""
+_BLOCK = re.compile(r"[!-~][ -~]*\n(?:\n*(?:[ -~]*[!-~])\n)*")
+"""Lines of printable ASCII that can stand as they are: the first one says the indentation, the last one is not empty."""
 
 
 def _lines(value: Any) -> Iterator[str]:

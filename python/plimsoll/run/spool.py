@@ -7,6 +7,8 @@ segments become a recording (`record.partial`), when a server counts as silent (
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -22,6 +24,8 @@ from plimsoll.run.live import LiveFeed, LiveSample, live_interval
 from plimsoll.run.rows import IntervalRows
 from plimsoll.run.trial_progress import TrialProgress, TrialTask, outcome_of, trial_record
 from plimsoll.run.watch import Watch
+
+_LOG = logging.getLogger(__name__)
 
 SEGMENT_INTERVALS = 10
 """A crash loses at most so many; docs/recordings.md says the same."""
@@ -67,20 +71,27 @@ class Spool:
 
     def _tell(self, interval: Interval, began_unix_s: float, state: State) -> None:
         latest = self.watch.latest().items()
-        samples = (LiveSample(host=host, instance=of, metric=name, value=value) for (host, of, name), value in latest)
+        samples = (
+            LiveSample(host=host, instance=of, metric=name, value=value)
+            for (host, of, name), value in latest
+            if math.isfinite(value)
+        )
         if state is State.MEASURE and self._measured_from is None:
             self._measured_from = interval.index
-        self._live.tell(
-            live_interval(
-                interval,
-                trial_id=self.partial.trial_id,
-                trial=self.partial.drafted,
-                began_unix_s=began_unix_s,
-                state=state,
-                measured_from=self._measured_from,
-                telemetry=samples,
+        try:
+            self._live.tell(
+                live_interval(
+                    interval,
+                    trial_id=self.partial.trial_id,
+                    trial=self.partial.drafted,
+                    began_unix_s=began_unix_s,
+                    state=state,
+                    measured_from=self._measured_from,
+                    telemetry=samples,
+                )
             )
-        )
+        except Exception:  # whatever viewers miss, the trial goes on
+            _LOG.exception("an interval could not be told to viewers")
 
     def flush(self) -> None:
         """Writes what was not written yet, also what an interruption kept from being written; raises as `add`."""
