@@ -198,8 +198,7 @@ def _refuse_target(target: Target) -> None:
 
 
 def _refuse_unrecordable(claim: str | None, arrivals: OpenArrivals | None, given: dict[str, Any]) -> None:
-    """Refuses names and labels of what is recorded where nothing is or where they are wrong, and a rate that guides
-    cannot compare.
+    """Refuses wrong names and labels of what is recorded, all of them where nothing is, and a rate that changes.
 
     Raises:
         SpecError: There is such an option.

@@ -284,7 +284,7 @@ def yaml_text(documents: Sequence[Manifest]) -> str:
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*")
 _NO_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 _BLOCK = re.compile(r"[!-~][ -~]*\n(?:\n*(?:[ -~]*[!-~])\n)*")
-"""Lines of printable ASCII that can stand as they are: the first one says the indentation, the last one is not empty."""
+"""Lines of printable ASCII that can stand as they are: the first says the indentation, the last is not empty."""
 
 
 def _lines(value: Any) -> Iterator[str]:

@@ -268,8 +268,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _give_metrics(self, began_s: float, reads: _Reads) -> None:
         reads.begin(began_s)
-        self._answer(200, exposition(self.server.readings()), CONTENT_TYPE)
-        if not self._is_left():
+        text = exposition(self.server.readings())
+        is_left = self._is_left()  # before it has its answer: afterwards a reader may close at once
+        self._answer(200, text, CONTENT_TYPE)
+        if not is_left:
             reads.end(began_s)
 
     def _answer(self, code: int, body: bytes, kind: str = "text/plain; charset=utf-8") -> None:
@@ -286,6 +288,8 @@ class _Handler(BaseHTTPRequestHandler):
             return not self.connection.recv(1)
         except BlockingIOError:
             return False
+        finally:
+            self.connection.settimeout(self.timeout)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the library's name)
         """Requests go to the log of details only."""

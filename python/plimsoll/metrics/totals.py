@@ -8,7 +8,8 @@ Deliberately not here: how it is read (`prometheus`, `otlp`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from itertools import chain
 
 from plimsoll import __version__
 from plimsoll.metrics import families
@@ -49,6 +50,7 @@ class Totals:
         self.readings: Readings = {}
         self._values: Readings = {family: {} for family in families.FAMILIES}
         self._values[families.BUILD][__version__,] = 1
+        self._telemetry: dict[tuple[str, str], tuple[LiveSample, ...]] = {}
         self._enter(None)
         self._publish()
 
@@ -62,7 +64,8 @@ class Totals:
         self._add(families.INTERVALS, (*load, interval.state), 1)
         self._enter(interval.state)
         self._set_load(load, interval)
-        self._set_telemetry(interval.telemetry)
+        self._telemetry[load] = interval.telemetry  # systems of a duet take turns, and each has telemetry of its own
+        self._set_telemetry()
         self._publish()
 
     def happened(self, event: Event) -> None:
@@ -155,11 +158,11 @@ class Totals:
         others = {labels: lag_s for labels, lag_s in lags.items() if labels[:2] != load}
         self._values[families.LAG] = others | {(*load, server): lag_s for server, lag_s in interval.lag_s.items()}
 
-    def _set_telemetry(self, samples: Iterable[LiveSample]) -> None:
+    def _set_telemetry(self) -> None:
         """Forgets what was not sampled lately."""
         for metric in LATEST_METRICS:
             self._values[families.telemetry(metric)].clear()
-        for sample in samples:
+        for sample in chain.from_iterable(self._telemetry.values()):
             self._values[families.telemetry(sample.metric)][sample.host, sample.instance] = sample.value
 
     def _set_progress(self, *, planned: int, complete: int) -> None:
@@ -174,7 +177,8 @@ class Totals:
     def _rest(self) -> None:
         """Nothing is in any state."""
         self._enter(None)
-        self._set_telemetry(())
+        self._telemetry.clear()
+        self._set_telemetry()
         for family in _NOW:
             self._values[family].clear()
 

@@ -135,6 +135,14 @@ def test_what_is_so_now_is_forgotten_when_the_load_ends() -> None:
     assert totals.readings[families.TRANSACTIONS]["a", "w", "t", "completed"] == 2
 
 
+def test_systems_that_take_turns_keep_their_telemetry() -> None:
+    totals = Totals()
+    for turn, (system, value) in enumerate((("a", 7.0), ("b", 9.0), ("a", 8.0))):
+        sample = LiveSample(host="h", instance=f"{system}/0", metric="threads_running", value=value)
+        totals.observe(live_interval_of({"t": [MS]}, index=turn, system=system, telemetry=[sample]))
+    assert totals.readings[families.telemetry("threads_running")] == {("h", "a/0"): 8.0, ("h", "b/0"): 9.0}
+
+
 def trial_ended(verdict: Verdict) -> TrialEnded:
     return TrialEnded(
         trial_id="t", system="a", workload="w", connections=4, verdict=verdict, reason=None,
