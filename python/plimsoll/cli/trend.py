@@ -29,8 +29,8 @@ FailIfOption = Annotated[
         "--fail-if",
         metavar="RULE",
         help="End with exit code 1 if it is established that the newest studies are worse than those before them by"
-        " more than a limit: slower:5% (throughput and capacity), p99:10% (99th percentile of response time). undecided:"
-        " also if neither that nor its opposite is established, which is exit code 7 otherwise. Repeatable.",
+        " more than a limit: slower:5% (throughput and capacity), p99:10% (99th percentile of response time)."
+        " undecided: also if neither that nor its opposite is established, which is exit code 7 otherwise. Repeatable.",
     ),
 ]
 OrderOption = Annotated[
