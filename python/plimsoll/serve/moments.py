@@ -28,6 +28,8 @@ from plimsoll.serve.course import Moment
 SLICE_INTERVALS = 500
 """Histograms of so many intervals are in memory at once."""
 
+_LAST = 2**32
+
 Seen = Mapping[tuple[str, str, str], float]
 """The last values of telemetry, by host, instance and metric."""
 
@@ -99,12 +101,13 @@ class Tables:
     """The tables of a trial as they lie on the disk.
 
     Attributes:
-        scan: A table by the name of its file; None where it is not there.
+        scan: A table by the name of its file, at least the rows of the intervals from one to another; None where it is
+            not there.
         state_at: The state of an interval, by its index.
         began_unix_s: When interval 0 began, wall clock; None where that is to be found in the tables.
     """
 
-    scan: Callable[[str], pl.LazyFrame | None]
+    scan: Callable[[str, int, int], pl.LazyFrame | None]
     state_at: Callable[[int], State]
     began_unix_s: float | None
 
@@ -126,7 +129,7 @@ class Tables:
         errors = self._errors_by_interval()
         lags = self._lags()
         began_unix_s = self.began_unix_s
-        telemetry = _Telemetry(self.scan("telemetry.parquet"))
+        telemetry = _Telemetry(self._whole("telemetry.parquet"))
         if began_unix_s is None:
             began_unix_s = telemetry.began_unix_s(float(counted["to_s"].to_list()[0]))
         for rows in counted.iter_slices(SLICE_INTERVALS):
@@ -151,8 +154,11 @@ class Tables:
                     gauges=gauges,
                 )
 
+    def _whole(self, name: str) -> pl.LazyFrame | None:
+        return self.scan(name, 0, _LAST)
+
     def _counted(self) -> pl.DataFrame:
-        rows = self.scan("intervals.parquet")
+        rows = self._whole("intervals.parquet")
         if rows is None:
             return pl.DataFrame()
         return (
@@ -168,7 +174,7 @@ class Tables:
         )
 
     def _errors_by_interval(self) -> dict[int, dict[str, int]]:
-        rows = self.scan("errors.parquet")
+        rows = self._whole("errors.parquet")
         by_interval: dict[int, list[tuple[str, int, int]]] = defaultdict(list)
         if rows is not None:
             for index, *error in rows.select("interval", "class", "code", "count").collect().iter_rows():
@@ -176,7 +182,7 @@ class Tables:
         return {index: _errors(counted) for index, counted in by_interval.items()}
 
     def _lags(self) -> dict[int, float]:
-        rows = self.scan("replication.parquet")
+        rows = self._whole("replication.parquet")
         if rows is None or "lag_end_s" not in rows.collect_schema():
             return {}
         known = rows.filter(pl.col("lag_end_s").is_not_null()).group_by("interval").agg(pl.col("lag_end_s").max())
@@ -184,7 +190,7 @@ class Tables:
 
     def _durations(self, first: int, last: int) -> dict[tuple[int, str], SparseHistogram]:
         """Histograms of some intervals, by interval and measure."""
-        rows = self.scan("histograms.parquet")
+        rows = self.scan("histograms.parquet", first, last)
         if rows is None:
             return {}
         wanted = pl.col("interval").is_between(first, last) & pl.col("measure").is_in(
@@ -253,7 +259,7 @@ def tables_of_recording(recording: Recording) -> Tables:
         if (mark := outcome.files.get(name)) is not None:
             check_bytes(recording.path / name, mark)
 
-    def scan(name: str) -> pl.LazyFrame | None:
+    def scan(name: str, _first: int, _last: int) -> pl.LazyFrame | None:
         if name not in outcome.files:
             return None
         return _with_later(name, pl.scan_parquet(recording.path / name))
@@ -278,12 +284,24 @@ def _state_at(trial: TrialRecord, outcome: Outcome) -> Callable[[int], State]:
 
 def tables_of_partial(folder: Path, measured_from: int | None) -> Tables:
     """The segments of a trial that runs, which counts from an interval on; None while it warms up."""
+    spans: dict[Path, tuple[int, int]] = {}
 
-    def scan(name: str) -> pl.LazyFrame | None:
+    def scan(name: str, first: int, last: int) -> pl.LazyFrame | None:
         segments = sorted(folder.glob(f"{Path(name).stem}.*.parquet"))
+        if name == "histograms.parquet":  # large, and asked for piece by piece
+            for segment in segments:
+                if segment not in spans:
+                    spans[segment] = _span(segment)
+            segments = [segment for segment in segments if spans[segment][0] <= last and spans[segment][1] >= first]
         return pl.scan_parquet(segments) if segments else None
 
     return Tables(scan, lambda index: _state_from(measured_from, index), None)
+
+
+def _span(segment: Path) -> tuple[int, int]:
+    """The first and the last interval of a segment."""
+    indexes = pl.read_parquet(segment, columns=["interval"])["interval"].to_numpy()
+    return int(indexes.min()), int(indexes.max())
 
 
 def _state_from(measured_from: int | None, index: int) -> State:
