@@ -33,6 +33,15 @@ def serve(
             rich_help_panel=ADDRESS,
         ),
     ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            metavar="HOST",
+            help="Name by which browsers reach the page, such as that of a proxy: other names are refused. Repeatable.",
+            rich_help_panel=ADDRESS,
+        ),
+    ] = None,
     token_env: Annotated[
         str | None,
         typer.Option(
@@ -54,9 +63,10 @@ def serve(
 
       plimsoll serve results --port 8000
 
-      plimsoll serve results --host 0.0.0.0 --token-env PLIMSOLL_TOKEN
+      plimsoll serve results --host 0.0.0.0 --name bench.example --token-env PLIMSOLL_TOKEN
     """
     say_first(f"looking into {folder}")
+    import os
     import socket
 
     from plimsoll.errors import SpecError
@@ -68,7 +78,9 @@ def serve(
     if host is not None and token_env is None:
         raise SpecError("--host: needs --token-env: whoever can reach that address must know a secret of yours")
     token = _token(token_env)
-    names = frozenset() if host is None else frozenset((host.lower(), socket.gethostname().lower()))
+    own = () if host is None else (host, socket.gethostname())
+    names = frozenset(each.lower() for each in (*own, *(name or ())))
+    os.nice(10)  # a page that is open takes no turn from a load on the same machine
     with bound(host or LOOPBACK, port) as listening:
         typer.echo(address_of(listening, token))
         serve_pages(folder, listening, token, names)

@@ -35,8 +35,8 @@ BUNDLE_FORMAT = 1
 
 MANIFEST = "manifest.json"
 
-FILES_MAX = 100_000
-"""Ten thousand trials: far more than a study has."""
+FILES_MAX = 250_000
+"""Of over twenty thousand trials."""
 
 _DIRECTORY_BYTES_MAX = 160 * FILES_MAX
 _MANIFEST_BYTES_MAX = 320 * FILES_MAX
@@ -101,11 +101,13 @@ def write_bundle(
         The size of the bundle, bytes.
 
     Raises:
-        SpecError: There is something already.
+        SpecError: There is something already, or these are more files than a bundle may hold.
         RecordError: A file cannot be read.
         HostError: It cannot be written.
     """
     refuse_existing(to, force=force)
+    if len(members) >= FILES_MAX:
+        raise SpecError(f"{to}: these are {len(members):,} files, and a bundle holds at most {FILES_MAX:,}")
     with _written_beside(to) as folder:
         unfinished = folder / "bundle"
         with unfinished.open("xb") as file:

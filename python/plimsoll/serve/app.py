@@ -93,14 +93,13 @@ class Watched:
     document: str = ""
     trials: list[dict[str, Any]] = field(default_factory=list)
     courses: dict[str, Course] = field(default_factory=dict)
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _reading: asyncio.Future[None] | None = None
 
     async def read_on(self) -> None:
-        """Reads what is new, once a second for all that listen."""
-        async with self.lock:
-            if time.monotonic() - self.at_s >= TICK_S / 2:
-                await asyncio.to_thread(self._read_on)
-                self.at_s = time.monotonic()
+        """Reads what is new, once a second for all that listen; one of them that leaves does not end it."""
+        if self._reading is None or (self._reading.done() and time.monotonic() - self.at_s >= TICK_S / 2):
+            self._reading = asyncio.ensure_future(asyncio.to_thread(self._read_on))
+        await asyncio.shield(self._reading)
 
     def _read_on(self) -> None:
         self.document = _as_json(self.standing.document())
@@ -108,6 +107,7 @@ class Watched:
         named = [(trial, trial.trial.trial_id if trial.trial is not None else trial.folder.name) for trial in trials]
         self.courses = {name: trial.course for trial, name in named}
         self.trials = [trial_document(trial.trial, name) for trial, name in named]
+        self.at_s = time.monotonic()
 
 
 class Pages:

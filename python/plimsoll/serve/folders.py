@@ -77,7 +77,7 @@ class Folders:
     def __init__(self, root: Path) -> None:
         """Takes the folder."""
         self.root = root
-        self._kept: dict[Path, tuple[int, Any]] = {}
+        self._kept: dict[Path, tuple[tuple[int, int, int], Any]] = {}
 
     def path_of(self, place: str) -> Path | None:
         """The folder of a place, if it is the root or one that `entries` can list; None otherwise.
@@ -152,16 +152,17 @@ class Folders:
     def _from(self, path: Path, read: Callable[[Path], T]) -> T | None:
         """What a file says; None where it is not there or says nothing of the kind."""
         try:
-            changed_ns = path.stat().st_mtime_ns
+            status = path.stat()
         except OSError:
             return None
+        mark = (status.st_mtime_ns, status.st_size, status.st_ino)  # times alone move in steps on many systems
         known = self._kept.get(path)
-        if known is None or known[0] != changed_ns:
+        if known is None or known[0] != mark:
             try:
                 value: T | None = read(path)
             except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 value = None
-            self._kept[path] = known = (changed_ns, value)
+            self._kept[path] = known = (mark, value)
         return known[1]
 
 

@@ -35,7 +35,7 @@ TOKEN_LEAST = 16
 
 _NICENESS = 10
 _BEGIN_LIMIT_S = 60.0
-_END_LIMIT_S = 5.0
+_END_LIMIT_S = 15.0
 _KEPT_VARIABLES = ("HOME", "LANG", "LC_ALL", "PATH", "PYTHONPATH", "TMPDIR", "XDG_CACHE_HOME")
 
 
@@ -120,7 +120,7 @@ def server_of(root: Path, token: str, names: frozenset[str] = frozenset()) -> _S
         http="h11",
         loop="asyncio",
         limit_concurrency=128,
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=10,
     )
     return _Server(config, pages)
 

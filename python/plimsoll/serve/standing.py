@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -81,6 +82,8 @@ class Events:
     def _new_lines(self) -> list[bytes]:
         try:
             with open_regular(self.path) as file:
+                if os.fstat(file.fileno()).st_size < self._position:  # another study was begun in this folder
+                    self._position = 0
                 file.seek(self._position)
                 content = file.read()
         except OSError:
