@@ -91,7 +91,7 @@ def test_a_server_is_started_watched_copied_and_removed(host: Host, flavour: str
     server.stop()
     assert server.save_data().size_bytes > 0
     server.start()
-    seen: list[tuple[str, Sample]] = []
+    seen: list[tuple[str, str, Sample]] = []
     watched = WatchedInstance(
         name="one/0", target=server.target, is_here=True, pid=server.pid, data_dir=server.data_dir
     )
@@ -100,7 +100,7 @@ def test_a_server_is_started_watched_copied_and_removed(host: Host, flavour: str
     )
     with connect(server.target) as control:
         control.rows("DROP TABLE t")
-        assert until(lambda: {"server", "process"} <= {sample.source for _, sample in seen})
+        assert until(lambda: {"server", "process"} <= {sample.source for *_, sample in seen})
     collecting.stop()
     assert collecting.faults == ()
     rows = collecting.take()
