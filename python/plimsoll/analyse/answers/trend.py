@@ -247,7 +247,7 @@ def _is_newest_empty(studies: Sequence[PastStudy], newest: PastStudy, ordered_by
             continue
         if ordered_by == "time" and study.began_unix_s is not None and newest.began_unix_s is not None:
             is_newer = study.began_unix_s > newest.began_unix_s
-        elif ordered_by in study.labels:
+        elif ordered_by in study.labels and ordered_by in newest.labels:
             is_newer = natural(study.labels[ordered_by]) > natural(newest.labels[ordered_by])
         else:
             is_newer = number > last
