@@ -11,7 +11,9 @@ set -euo pipefail
 study=${1:?the study file} folder=${2:?the folder for its results}
 
 plimsoll study plan "$study" --to "$folder"
-plimsoll study run "$study" --to "$folder" --quiet ${COMMIT:+--label "commit=$COMMIT"}
+ran=0
+plimsoll study run "$study" --to "$folder" --quiet ${COMMIT:+--label "commit=$COMMIT"} || ran=$?
+[[ $ran == 0 || $ran == 4 ]] || exit "$ran" # 4: a trial failed; the gate judges the others, and says so
 
 gate=0
 plimsoll compare "$folder:base" "$folder:candidate" --fail-if "slower:${LIMIT:-5%}" --junit "$folder/junit.xml" \

@@ -21,7 +21,7 @@ STUB = """#!/bin/sh
 echo "$*" >> "{log}"
 case "$1 $2" in
 "study plan") ;;
-"study run") mkdir -p "$5" && cp -r "{prepared}/." "$5" ;;
+"study run") mkdir -p "$5" && cp -r "{prepared}/." "$5" && exit "${{RUN_ENDS:-0}}" ;;
 *) exec "{command}" "$@" ;;
 esac
 """
@@ -49,7 +49,9 @@ def gate(prepared: Path, folder: Path, **more: str) -> subprocess.CompletedProce
 
 def test_the_script_ends_as_its_gate_and_leaves_its_files(measured: Path, tmp_path: Path) -> None:
     summary = tmp_path / "summary.md"
-    failed = gate(measured, tmp_path / "slower", GITHUB_STEP_SUMMARY=str(summary), COMMIT="3f2a91c")
+    # `study run` ends with 4 where a trial failed: the others were measured, and the gate judges them.
+    more = {"GITHUB_STEP_SUMMARY": str(summary), "COMMIT": "3f2a91c", "RUN_ENDS": "4"}
+    failed = gate(measured, tmp_path / "slower", **more)
     assert failed.returncode == 1, failed.stderr
     assert "Regression" in summary.read_text()
     assert "<failure" in (tmp_path / "slower" / "junit.xml").read_text()
@@ -57,6 +59,12 @@ def test_the_script_ends_as_its_gate_and_leaves_its_files(measured: Path, tmp_pa
     log = (tmp_path / "log").read_text().splitlines()
     assert log[0].startswith("study plan")
     assert log[1].endswith("--quiet --label commit=3f2a91c")
+
+
+def test_a_study_that_could_not_run_ends_the_script_as_it_ended(measured: Path, tmp_path: Path) -> None:
+    nothing = gate(measured, tmp_path / "nothing", RUN_ENDS="3")
+    assert nothing.returncode == 3
+    assert not (tmp_path / "nothing" / "junit.xml").exists()
 
 
 def test_the_study_has_the_two_systems_that_the_script_compares() -> None:

@@ -56,10 +56,11 @@ def test_runs_of_one_folder_are_repetitions_and_levels_of_its_guide(server: Mana
         assert ran.returncode == 0, ran.stderr
         assert "throughput" in ran.stdout
         assert f"recorded: db1, oltp_read_write, {connections} connection" in ran.stderr
-    assert {recording.trial.labels["commit"] for recording in recordings(study)} == {"3f2a91c"}
+    assert_one_clear_message(trial(server, study, "--label", "commit=b"), 2, "were measured with commit=3f2a91c")
     other = trial(server, study, "--workload", "oltp_read_only", "--rate", "20", "--json")
     assert other.returncode == 0, other.stderr
     assert json.loads(other.stdout)["verdict"] == "complete"
+    assert {recording.trial.labels["commit"] for recording in recordings(study)} == {"3f2a91c"}
     found = [
         (
             recording.trial.system.name,

@@ -10,6 +10,7 @@ import os
 import shlex
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from plimsoll.record.store import Damaged, Recording, read_recording, read_study
 from plimsoll.run.capacity_search import read_searches
 from plimsoll.run.folder import current_spec, read_plan
 from plimsoll.spec.study import StudySpec
+from plimsoll.wording import first_few
 
 _SIDES_COUNT = 2
 
@@ -133,30 +135,43 @@ def read_past(names: Sequence[str]) -> list[PastStudy]:
     Args:
         names: Each `STUDY` or `STUDY:SYSTEM`.
 
+    Returns:
+        The studies. One without a complete trial is among them, and has no sides.
+
     Raises:
-        RecordError: There is no study, or nothing in it can be read, or no trial of it is complete.
+        RecordError: There is no study, or no trial of any is complete.
         SpecError: There is no system of that name, or a study is named twice.
     """
-    studies: dict[tuple[Path, str | None], PastStudy] = {}
+    read: dict[Path, dict[str | None, PastStudy]] = {}
     for named in map(_named, names):
-        key = named.path.resolve(), named.system
-        if key in studies:
-            raise SpecError(f"{named.text}: is named twice")
-        folder = _folder(named.path)
-        systems = [named.system] if named.system is not None else _systems_of(folder)
-        if not systems:
-            _side(named, folder)  # says what is wrong
-        sides = [_side(_Named(named.text, named.path, system), folder) for system in systems]
-        studies[key] = PastStudy(named.text, sides)
-    return list(studies.values())
+        systems = read.setdefault(named.path.resolve(), {})
+        if named.system in systems or (systems and None in (named.system, *systems)):
+            raise SpecError(f"{named.text}: is named twice: a study is all of its systems, or those that are named")
+        systems[named.system] = _past(named)
+    studies = [study for systems in read.values() for study in systems.values()]
+    if not any(study.sides for study in studies):
+        names_of_all = first_few([study.name for study in studies])
+        raise RecordError(f"{names_of_all}: no trial is complete; run the study again")
+    return studies
 
 
-def _systems_of(folder: _Folder) -> list[str]:
-    """Those with a complete trial; all of them where none has one."""
-    complete = [
-        recording.trial.system.name for recording in folder.recordings if recording.outcome.verdict is Verdict.COMPLETE
+def _past(named: _Named) -> PastStudy:
+    folder = _folder(named.path)
+    of_systems = [
+        recording
+        for recording in folder.recordings
+        if named.system is None or _is_of(named.system, recording.trial.system.name)
     ]
-    return list(dict.fromkeys(complete or [recording.trial.system.name for recording in folder.recordings]))
+    is_study = bool(folder.recordings or folder.damaged or folder.spec is not None)
+    if not is_study or (folder.recordings and not of_systems):
+        _side(named, folder)  # says what is wrong
+    complete = [recording for recording in of_systems if recording.outcome.verdict is Verdict.COMPLETE]
+    names = dict.fromkeys(recording.trial.system.name for recording in complete)
+    sides: list[Side] = []
+    for system in [named.system] if named.system is not None else names:
+        with suppress(RecordError):  # no trial of it is complete
+            sides.append(_side(_Named(named.text, named.path, system), folder))
+    return PastStudy(named.text, sides, () if sides else [recording.trial for recording in of_systems])
 
 
 def _questions_count(spec: StudySpec | None) -> int:

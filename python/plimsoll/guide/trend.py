@@ -19,6 +19,7 @@ from plimsoll.analyse.answers.trend import place_name
 from plimsoll.analyse.answers.trend_model import TrendAnswer, TrendPlace, TrendShift, TrendStudy
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.findings.limits import unlike_figures
+from plimsoll.analyse.study.comparison import ALPHA
 from plimsoll.analyse.study.conditions import is_disturbed
 from plimsoll.analyse.study.ratio_model import Ratio
 from plimsoll.guide.drawing import alt
@@ -31,7 +32,7 @@ from plimsoll.guide.words import clean, escape_markdown
 from plimsoll.prose.capacity import slow_words
 from plimsoll.prose.phrases import vague_words
 from plimsoll.prose.ratios import changes_span
-from plimsoll.stats.level_shifts import ShiftKind
+from plimsoll.stats.level_shifts import LEAST_CHANCE, ShiftKind
 from plimsoll.units import format_number, format_percent
 from plimsoll.wording import capitalised, changes_words, counted, first_few
 
@@ -42,6 +43,10 @@ _NOTES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "studies-disturbed": lambda seen: (
         f"Figures of {first_few(seen['names'])} are shown, not tested: the machine was disturbed for too long, or"
         " nothing completed."
+    ),
+    "studies-without-trials": lambda seen: f"Left out, because no trial is complete: {first_few(seen['names'])}.",
+    "newest-without-trials": lambda _: (
+        "No trial of the newest study is complete, so rules are undecided. Measure that version again."
     ),
     "mostly-disturbed": lambda _: (
         "The machine was disturbed for too long in most of the studies. They are tested all the same, by how far they"
@@ -73,12 +78,17 @@ def worded_trend(answer: TrendAnswer) -> TrendAnswer:
 
 
 def answer_sentence(answer: TrendAnswer) -> str:
-    """The rules, then the last step of each place that has one; else what would have been found."""
+    """The rules, then the last step of each place that has one; where throughput has none, what would have been found.
+
+    At a target rate p99 alone can move, so its steps stand here too, behind those of throughput.
+    """
     gates = "".join(f"{trend_gate_words(gate)}: " for gate in answer.gates)
-    clauses = list(_clauses(answer)) or [_nothing(answer)]
-    shown = "; ".join(clauses[:_CLAUSES_MAX])
-    more = f"; and {len(clauses) - _CLAUSES_MAX} more" if len(clauses) > _CLAUSES_MAX else ""
-    return capitalised(f"{gates}{shown}{more}.", ())
+    throughput = list(_clauses(answer))
+    clauses = [*throughput, *_p99_clauses(answer)]
+    shown = list(clauses[:_CLAUSES_MAX])
+    shown += [f"and {len(clauses) - _CLAUSES_MAX} more"] if len(clauses) > _CLAUSES_MAX else []
+    shown += [] if throughput else [_nothing(answer)]
+    return capitalised(f"{gates}{'; '.join(shown)}.", ())
 
 
 _CLAUSES_MAX = 3
@@ -95,10 +105,16 @@ def _clauses(answer: TrendAnswer) -> Iterator[str]:
             yield newest
 
 
+def _p99_clauses(answer: TrendAnswer) -> Iterator[str]:
+    for place in answer.places:
+        if place.metric is Metric.P99 and place.shifts:
+            yield _shift_clause(place, place.shifts[-1], answer)
+
+
 def _newest_clause(place: TrendPlace, answer: TrendAnswer) -> str | None:
     """None where the newest studies are like those before, or began with a step."""
     begin = len(answer.studies) - place.newest_count
-    is_step = bool(place.shifts) and place.shifts[-1].study_index >= begin
+    is_step = bool(place.shifts) and place.shifts[-1].latest_index >= begin
     if place.newest is None or not place.newest.verdict.is_difference or is_step:
         return None
     size, count = _change_words(place.newest), place.newest_count
@@ -112,8 +128,11 @@ def _newest_clause(place: TrendPlace, answer: TrendAnswer) -> str | None:
 def _nothing(answer: TrendAnswer) -> str:
     """What would have been found where nothing was."""
     places = [place for place in answer.places if place.metric is Metric.THROUGHPUT]
-    found_in = f"no step was found in {counted(len(answer.studies), 'study').replace('studys', 'studies')}"
+    step = "step of throughput" if any(place.shifts for place in answer.places) else "step"
+    found_in = f"no {step} was found in {counted(len(answer.studies), 'study').replace('studys', 'studies')}"
     known = [place for place in places if place.detectable_ratio is not None]
+    if not known and ALPHA / max(len(places), 1) < LEAST_CHANCE:
+        return f"{found_in}, and none could be in {len(places):,} places together; name fewer systems (STUDY:SYSTEM)"
     if not known:
         power = min((place.detectable_power for place in places), default=0.0)
         few = f"and even a large one would be found with {format_percent(power)}" if power else "too few to find one"
@@ -125,7 +144,8 @@ def _nothing(answer: TrendAnswer) -> str:
 
 def _detectable(place: TrendPlace) -> str:
     share = format_percent((place.detectable_ratio or 1.0) - 1)
-    return f"a lasting step of {share} or more that is at least {place.detectable_studies} studies old"
+    studies = place.detectable_studies
+    return f"a lasting step of throughput of {share} or more that is at least {studies} studies old"
 
 
 def trend_gate_words(gate: GateResult) -> str:

@@ -106,12 +106,13 @@ class History:
     next_block: int = 0
     labels: Mapping[str, str] | None = None
 
-    def refuse_other_labels(self, labels: Mapping[str, str], folder: Path) -> None:
+    def refuse_other_labels(self, labels: Mapping[str, str], folder: Path, option: str = "--to") -> None:
         """Makes sure that a study is of one version: its trials are repetitions of each other.
 
         Args:
             labels: What the user says now; empty goes on with those of before.
             folder: Of the study.
+            option: By which the user chose it.
 
         Raises:
             SpecError: Its trials have other labels.
@@ -120,7 +121,7 @@ class History:
             known = ", ".join(f"{name}={value}" for name, value in self.labels.items()) or "no label"
             raise SpecError(
                 f"--label: the trials in {folder} were measured with {known}, and a study is of one version; choose"
-                " another folder with --to"
+                f" another folder with {option}"
             )
 
 

@@ -117,14 +117,14 @@ def record_single(
         The measured window, and what the user should know of the recording, one line each.
 
     Raises:
-        SpecError: The folder holds something else. Nothing was started.
+        SpecError: The folder holds something else, or runs with other labels. Nothing was started.
         RecordError: A newer Plimsoll wrote recordings of that folder.
         TargetError, HostError, EngineBugError: It could not be run, or not be kept. If load ran, it is kept as failed.
         NothingCompletedError: No transaction completed in the measured window; it is kept as invalid.
         InvalidTrialError: Drivers that share the load were lost or began too far apart; it is kept as invalid.
         Interrupted: Somebody ended it; it is kept as interrupted.
     """
-    with joining(wanted.study) as joined:
+    with joining(wanted.study, wanted.labels) as joined:
         surveyor, watch = Surveyor(), Watch()
         here = surveyor.host.name or ""
         system = system_record(run, wanted)
@@ -354,7 +354,6 @@ def trial_record(run: SingleRun, system: SystemRecord, wanted: RecordingWanted |
         workload=workload.model_copy(update={"name": (wanted and wanted.workload) or workload.name}),
         level=Level(connections=run.connections, rate_tps=rate_tps),
         repetition=0,
-        labels={} if wanted is None else dict(wanted.labels),
         seed=run.seed,
         interval_s=INTERVAL_S,
         duration_s=run.duration_s,
@@ -372,7 +371,7 @@ class RecordingWanted:
         study: The folder; made if it is missing.
         system: None for the server's own, such as its address.
         workload: None for its own.
-        labels: What the user says of the version that is measured.
+        labels: What the user says of the version that is measured; empty for those of the runs that are there.
     """
 
     study: Path
@@ -388,12 +387,14 @@ class Joined:
         notes: What the user should know of it, one line each.
     """
 
-    def __init__(self, held: HeldFolder) -> None:
+    def __init__(self, held: HeldFolder, labels: Mapping[str, str]) -> None:
         folder = held.path
         self._held = held
         self._recovered = [f"a run that was cut short was kept: {recording.path.name}" for recording in recover(folder)]
         self.notes = list(self._recovered)
-        self._session = Session(read_history(folder))
+        history = read_history(folder)
+        history.refuse_other_labels(labels, folder, "--record")
+        self._session = Session(history, labels)
         self._trial: TrialRecord | None = None
         self._environment = Environment()
 
@@ -421,6 +422,7 @@ class Joined:
         start_id = server_start_id(environment.instances)
         self._trial = placed.model_copy(
             update={
+                "labels": self._session.labels,
                 "session_id": self._session.session_id,
                 "server_start_id": start_id,
                 "block": self._session.block_of(0, start_id),
@@ -477,18 +479,22 @@ class Joined:
 
 
 @contextmanager
-def joining(folder: Path) -> Iterator[Joined]:
+def joining(folder: Path, labels: Mapping[str, str] | None = None) -> Iterator[Joined]:
     """Holds a folder while one more recording is made.
 
+    Args:
+        folder: Made if it is missing.
+        labels: What the user says of the version that is measured; empty for those of the runs that are there.
+
     Raises:
-        SpecError: It holds something else.
+        SpecError: It holds something else, or runs with other labels.
         HostError: It cannot be written, or another process measures into it.
         RecordError: A newer Plimsoll wrote recordings of it.
     """
     refuse_for_recordings(folder)
     with HeldFolder(folder) as held:
         refuse_newer_study(folder)
-        yield Joined(held)
+        yield Joined(held, labels or {})
 
 
 def recording_wanted(
@@ -501,7 +507,7 @@ def recording_wanted(
     """Where a single run is kept; None for nowhere. Looked at before anything is started.
 
     Raises:
-        SpecError: A name or the rate makes no sense, or the folder holds something else.
+        SpecError: A name or the rate makes no sense, or the folder holds something else, or runs with other labels.
     """
     faults = name_faults(folder, system, workload)
     if folder is None and labels:
@@ -513,6 +519,8 @@ def recording_wanted(
     if folder is None:
         return None
     refuse_for_recordings(folder)
+    if labels and folder.is_dir():
+        read_history(folder).refuse_other_labels(labels, folder, "--record")
     return RecordingWanted(study=folder, system=system, workload=workload, labels=labels or {})
 
 

@@ -4,7 +4,7 @@ A history has one value for each session of a machine. Sessions are noisy, some 
 sped up), and neighbours resemble each other because machines drift. The test is made for that:
 
 * Values are replaced by the normal scores of their ranks (van der Waerden 1952), so an outlier counts no more than the
-  rank that it has, however far out it lies.
+  rank that it has, however far out it lies. Equal values share the mean of their scores, in simulated series too.
 * The statistic is the largest standardised difference between what is before and after a place, over all places with
   `SHORTEST` values on each side (Pettitt 1979 for ranks; Sen and Srivastava 1975 for the maximum).
 * Its distribution is that of simulated autocorrelated normal series of the same length (AR(1), seeded), because a
@@ -46,14 +46,24 @@ SHORTEST = 3
 
 SHORTEST_HISTORY = 2 * SHORTEST
 
-_SIMULATED = 1999
-"""Series of each length and correlation: the least chance that can be stated is 1 in 2,000."""
+_SIMULATED, _PARTS = 1999, 10
+"""Series of each length and correlation: the least chance that can be stated is 1 in 2,000. Where many places share the
+level of a test, so many times as many are simulated for what is clear: 1 in 19,991."""
+
+_SIMULATED_ONCE_FROM = 0.004
+"""Levels from here on are decided by the first of them alone."""
+
+_CLEAR = 0.01
+"""Chances up to here are looked at again in all of them."""
 
 _MARGIN = 0.5
 """Standard errors by which the correlation is raised."""
 
 _NEAR = 2
 """Places on either side of a shift at which memory is looked for as well: a value on the wrong side looks like it."""
+
+_ROUNDING = 1e-9
+"""Statistics that differ by less are equal: with equal values, many are."""
 
 _GRID = 20
 """Correlations are rounded up to one in so many."""
@@ -62,6 +72,9 @@ _LARGEST_CORRELATION = 0.9
 
 _SPELLS_PART = 0.2
 """Of the level of a test, for levels that end again."""
+
+LEAST_CHANCE = 1 / (_SIMULATED * _PARTS + 1) / (1 - _SPELLS_PART)
+"""No shift is called clearer than this."""
 
 _LOCATION_LIMIT = 2 * math.log(2 / 0.05)
 """Twice the log likelihood by which a place may be worse than the best one and still be in the 95 % set: the loss on
@@ -141,11 +154,16 @@ class Levels:
         return (1 + self.correlation) / (1 - self.correlation)
 
 
-def chance_of_any(values: Series) -> float:
-    """The chance of a shift as clear as the clearest one in a history without any, 0..1; 1 for too short a history."""
+def chance_of_any(values: Series, alpha: float) -> float:
+    """The chance of a shift as clear as the clearest one in a history without any, 0..1; 1 for too short a history.
+
+    Args:
+        values: As `level_shifts` takes them.
+        alpha: The smallest level that the chance is compared with.
+    """
     if values.size < SHORTEST_HISTORY or np.ptp(values) == 0.0:
         return 1.0
-    chances, _, _ = _chances(_scores_of(values)[None, :])
+    chances, _, _ = _chances(_scores_of(values)[None, :], alpha)
     return float(chances[0])
 
 
@@ -157,7 +175,7 @@ def level_shifts(values: Series, alpha: float) -> Levels:
         alpha: Chance that a history without any shift has one.
     """
     begins = _pruned(values, _split(values, 0, alpha), alpha)
-    shifts = _with_kinds(values, [_shift(values, begins, index) for index in range(len(begins))])
+    shifts = _with_kinds(values, [_shift(values, begins, index, alpha) for index in range(len(begins))])
     return _levels(values, begins, shifts)
 
 
@@ -175,7 +193,7 @@ def _split(values: Series, offset: int, alpha: float) -> list[int]:
     size = values.size
     if size < SHORTEST_HISTORY or np.ptp(values) == 0.0:
         return []
-    chances, firsts, lasts = _chances(_scores_of(values)[None, :])
+    chances, firsts, lasts = _chances(_scores_of(values)[None, :], alpha)
     if chances[0] > alpha:
         return []
     edges = sorted({0, int(firsts[0]), int(lasts[0]), size})
@@ -188,7 +206,7 @@ def _split(values: Series, offset: int, alpha: float) -> list[int]:
 def _pruned(values: Series, begins: list[int], alpha: float) -> list[int]:
     """Without what is no shift between its neighbours; the least clear one goes first."""
     while len(begins) > 1:
-        chances = [_between(values, begins, index)[0] for index in range(len(begins))]
+        chances = [_between(values, begins, index, alpha)[0] for index in range(len(begins))]
         worst = int(np.argmax(chances))
         if chances[worst] <= alpha:
             break
@@ -196,16 +214,16 @@ def _pruned(values: Series, begins: list[int], alpha: float) -> list[int]:
     return begins
 
 
-def _between(values: Series, begins: Sequence[int], index: int) -> tuple[float, int, int]:
+def _between(values: Series, begins: Sequence[int], index: int, alpha: float) -> tuple[float, int, int]:
     """The chance of the clearest shift between two neighbours of a shift, and both ends."""
     edges = [0, *begins, values.size]
     first, last = edges[index], edges[index + 2]
-    chances, _ = _chances_of_shift(_scores_of(values[first:last])[None, :])
+    chances, _ = _chances_of_shift(_scores_of(values[first:last])[None, :], alpha)
     return float(chances[0]), first, last
 
 
-def _shift(values: Series, begins: Sequence[int], index: int) -> LevelShift:
-    chance, first, last = _between(values, begins, index)
+def _shift(values: Series, begins: Sequence[int], index: int, alpha: float) -> LevelShift:
+    chance, first, last = _between(values, begins, index, alpha)
     begin, at = begins[index], begins[index] - first
     bounded = _without_outliers(values[first:last], [at])
     gains = _gains(bounded[None, :] - bounded.mean(), shortest=1)[0]
@@ -321,22 +339,26 @@ def _memory(deviations: Rows, crosses: NDArray[np.bool_], means_count: int, *, m
 
 
 def _scores_of(values: Series) -> Series:
-    """Normal scores of a series; of equal values chance, seeded, decides which comes first."""
-    from plimsoll.stats.special import ndtri
-
-    order = np.lexsort((np.random.default_rng(values.size).random(values.size), values))
-    ranks = np.empty(values.size)
-    ranks[order] = np.arange(1, values.size + 1)
-    scores: Series = np.asarray(ndtri((ranks - 0.375) / (values.size + 0.25)))
+    """Normal scores of a series; equal values have the mean of theirs."""
+    _, groups, counts = np.unique(values, return_inverse=True, return_counts=True)
+    scores: Series = _scores_of_counts(counts)[np.cumsum(counts) - 1][groups]
     return scores
 
 
-def _scores_of_rows(values: Rows) -> Rows:
-    """The same of rows of which none has equal values."""
+def _scores_of_counts(counts: NDArray[np.int64]) -> Series:
+    """The scores of all ranks, rising, where so many values each are equal."""
     from plimsoll.stats.special import ndtri
 
-    ranks = values.argsort(axis=1).argsort(axis=1) + 1.0
-    scores: Rows = ndtri((ranks - 0.375) / (values.shape[1] + 0.25))
+    size = int(counts.sum())
+    scores = ndtri((np.arange(1, size + 1) - 0.375) / (size + 0.25))
+    means: Series = np.repeat(np.add.reduceat(scores, np.cumsum(counts) - counts) / counts, counts)
+    return means
+
+
+def _scores_of_rows(values: Rows, counts: NDArray[np.int64] | None = None) -> Rows:
+    """The same of rows of which none has equal values; with the scores of a series of which so many each are equal."""
+    counts = np.ones(values.shape[1], dtype=np.int64) if counts is None else counts
+    scores: Rows = _scores_of_counts(counts)[values.argsort(axis=1).argsort(axis=1)]
     return scores
 
 
@@ -381,36 +403,42 @@ def _lengths(size: int) -> list[int]:
     return lengths
 
 
-def _chances(scores: Rows) -> tuple[Rows, Places, Places]:
-    """The chance of the clearest shift or spell of each row, where it begins, and where it ends."""
+def _chances(scores: Rows, alpha: float) -> tuple[Rows, Places, Places]:
+    """The chance of the clearest shift or spell of each row, where it begins, and where it ends.
+
+    All rows have the same scores, in some order; chances are fine enough to be compared with a level.
+    """
     size = scores.shape[1]
-    chances, begins = _chances_of_shift(scores)
+    chances, begins = _chances_of_shift(scores, alpha)
     chances, ends = chances / (1 - _SPELLS_PART), np.full(len(begins), size)
     if _lengths(size):
         statistics, spells, spell_ends = _best_spell(scores)
-        of_spells = _tail(scores, statistics, (spells, spell_ends), of_spells=True) / _SPELLS_PART
+        of_spells = _tail(scores, statistics, (spells, spell_ends), alpha, of_spells=True) / _SPELLS_PART
         is_spell = of_spells < chances
         chances = np.where(is_spell, of_spells, chances)
         begins, ends = np.where(is_spell, spells, begins), np.where(is_spell, spell_ends, ends)
     return np.minimum(chances, 1.0), begins, ends
 
 
-def _chances_of_shift(scores: Rows) -> tuple[Rows, Places]:
+def _chances_of_shift(scores: Rows, alpha: float) -> tuple[Rows, Places]:
     """The same of a level that lasts to the end of the row."""
     statistics, begins = _best(scores)
-    return _tail(scores, statistics, (begins, np.full(len(begins), scores.shape[1])), of_spells=False), begins
+    stretches = begins, np.full(len(begins), scores.shape[1])
+    return _tail(scores, statistics, stretches, alpha, of_spells=False), begins
 
 
-def _tail(scores: Rows, statistics: Rows, stretches: tuple[Places, Places], *, of_spells: bool) -> Rows:
+def _tail(scores: Rows, statistics: Rows, stretches: tuple[Places, Places], alpha: float, *, of_spells: bool) -> Rows:
     """How often a row without any shift has such a statistic, whose neighbours are correlated as beside its stretch."""
-    size = scores.shape[1]
     correlations = np.min([_memory_beside(scores, stretches, moved) for moved in range(-_NEAR, _NEAR + 1)], axis=0)
     on_grid = np.minimum(np.ceil(correlations * _GRID), _LARGEST_CORRELATION * _GRID).astype(int)
+    ties = tuple(np.unique(scores[0], return_counts=True)[1].tolist())
     chances = np.ones(len(scores))
-    for step_of_grid in np.unique(on_grid):
-        null, which = _nulls(size, int(step_of_grid))[of_spells], on_grid == step_of_grid
-        above = null.size - np.searchsorted(null, statistics[which], side="left")
-        chances[which] = (1 + above) / (null.size + 1)
+    for parts in (1,) if alpha >= _SIMULATED_ONCE_FROM else (1, _PARTS):
+        is_open = chances <= _CLEAR if parts > 1 else np.ones(len(scores), dtype=bool)
+        for step_of_grid in np.unique(on_grid[is_open]):
+            null, which = _nulls(ties, int(step_of_grid), parts)[of_spells], is_open & (on_grid == step_of_grid)
+            above = null.size - np.searchsorted(null, statistics[which] * (1 - _ROUNDING), side="left")
+            chances[which] = (1 + above) / (null.size + 1)
     return chances
 
 
@@ -428,12 +456,23 @@ def _memory_beside(scores: Rows, stretches: tuple[Places, Places], moved: int) -
     return _memory(scores - level, (time[1:] == begins) | (time[1:] == ends), 2, margin=_MARGIN)
 
 
-@lru_cache(maxsize=2048)
-def _nulls(size: int, step_of_grid: int) -> tuple[Series, Series]:
-    """The statistics of shifts and of spells in simulated histories without any, rising."""
+@lru_cache(maxsize=512)
+def _nulls(ties: tuple[int, ...], step_of_grid: int, parts: int) -> tuple[Series, Series]:
+    """The statistics of shifts and of spells in simulated histories without any, rising.
+
+    Args:
+        ties: How many values each are equal, from the lowest on.
+        step_of_grid: The correlation of neighbours.
+        parts: How many times `_SIMULATED` of them.
+    """
+    counts, size = np.array(ties, dtype=np.int64), sum(ties)
     random = np.random.default_rng([size, step_of_grid])
-    scores = _scores_of_rows(_autocorrelated(random, (_SIMULATED, size), step_of_grid / _GRID))
-    return np.sort(_best(scores)[0]), np.sort(_best_spell(scores)[0])
+    shifts, spells = [], []
+    for _ in range(parts):
+        scores = _scores_of_rows(_autocorrelated(random, (_SIMULATED, size), step_of_grid / _GRID), counts)
+        shifts.append(_best(scores)[0])
+        spells.append(_best_spell(scores)[0])
+    return np.sort(np.concatenate(shifts)), np.sort(np.concatenate(spells))
 
 
 def _autocorrelated(random: np.random.Generator, shape: tuple[int, int], correlation: float) -> Rows:
@@ -480,7 +519,7 @@ def detectable_shift(size: int, newest: int, correlation: float, alpha: float, p
     after = (np.arange(size) >= size - newest).astype(float)
 
     def share_found(shift: float) -> float:
-        chances, _, _ = _chances(_scores_of_rows(noise + shift * after))
+        chances, _, _ = _chances(_scores_of_rows(noise + shift * after), alpha)
         return float((chances <= alpha).mean())
 
     highest = share_found(_LARGEST_SHIFT)

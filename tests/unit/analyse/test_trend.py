@@ -17,7 +17,7 @@ from plimsoll.analyse.study.comparison import LogRatio
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.errors import SpecError
 from plimsoll.record.environment import Environment, HostFacts
-from plimsoll.stats.level_shifts import ShiftKind
+from plimsoll.stats.level_shifts import ShiftKind, detectable_shift
 from plimsoll.stats.variance import MeanVariance
 from support.histories import history, machine
 
@@ -28,8 +28,8 @@ def logs(size: int = 30, seed: int = 9) -> np.ndarray:
     return np.random.default_rng(seed).normal(0, 0.015, size)
 
 
-def stepped(step: float, age: int, size: int = 30) -> np.ndarray:
-    values = logs(size)
+def stepped(step: float, age: int, size: int = 30, seed: int = 9) -> np.ndarray:
+    values = logs(size, seed)
     values[size - age :] -= step
     return values
 
@@ -185,3 +185,71 @@ def test_the_newest_are_beyond_a_limit_if_some_begin_is_and_within_it_if_all_are
     p99 = NewestRatio([ratio(0.2), same], higher_is_slower=True)
     assert p99.chance_at_most(0.1) == pytest.approx(2 * ratio(0.2).chance_at_most(0.1))
     assert p99.further_beyond(0.1, 0.05) is None
+
+
+@pytest.mark.parametrize("seed", [14, 16, 43])
+def test_a_step_that_may_have_begun_among_the_newest_is_no_older_one(seed: int) -> None:
+    """The newest five are 8 % slower; the study before them happens to be slow as well."""
+    answer = trend(history(stepped(0.08, 5, 40, seed)), rules=[SLOWER])
+    (shift,) = answer.places[0].shifts
+    assert (shift.study_index, shift.latest_index >= 35) == (34, True), "its begin is estimated one too early"
+    assert outcome(answer) is GateOutcome.FAILED
+
+
+@pytest.mark.parametrize("seed", [35, 43, 76])
+def test_a_begin_that_is_estimated_too_early_makes_no_rule_pass(seed: int) -> None:
+    """The newest three are 6 % slower; a step is found before them, and is smaller for the good studies in it."""
+    answer = trend(history(stepped(0.06, 3, 40, seed)), rules=[SLOWER])
+    assert answer.places[0].shifts[-1].study_index < 37 <= answer.places[0].shifts[-1].latest_index
+    assert outcome(answer) is GateOutcome.UNDECIDED
+
+
+def test_a_hundred_places_together_still_show_a_step() -> None:
+    """With 1,999 simulated histories the least chance, 0.0006, would be more than the share of one place of 5 %."""
+    answer = trend(history(stepped(0.2, 10, 20), connections=range(1, 101)))
+    assert [len(place.shifts) for place in answer.places] == [1] * 100
+
+
+def test_after_an_earlier_step_the_rest_is_tested_at_its_share_of_the_level() -> None:
+    (place,) = trend(history(stepped(0.2, 20, 60))).places
+    assert len(place.shifts) == 1
+    assert place.detectable_ratio is not None
+    assert place.deviation_ratio is not None
+    stretch = 20, place.detectable_studies, round(place.correlation, 1)
+    at_its_share, at_all_of_it = (detectable_shift(*stretch, alpha, 0.9).shift for alpha in (0.05 * 20 / 60, 0.05))
+    stated = np.log(place.detectable_ratio) / place.deviation_ratio
+    assert stated == pytest.approx(at_its_share)
+    assert stated != pytest.approx(at_all_of_it)
+
+
+def test_nothing_is_said_of_a_history_in_which_nothing_completed() -> None:
+    studies = [
+        PastStudy(study.name, [replace(side, trials=[replace(side.trials[0], throughput_tps=0.0)])])
+        for study in history(logs(8))
+        for side in study.sides
+    ]
+    (place,) = trend(studies).places
+    assert (place.shifts, place.detectable_ratio, place.newest) == ((), None, None)
+
+
+@pytest.mark.parametrize("order_by", [None, "version"])
+def test_a_study_without_a_complete_trial_is_left_out_and_decides_nothing_if_it_is_the_newest(
+    order_by: str | None,
+) -> None:
+    studies = history(logs(60), labels=[{"version": f"1.{day}"} for day in range(60)])
+
+    def without(empty: PastStudy) -> PastStudy:
+        return PastStudy(empty.name, [], [trial.trial for trial in empty.trials])
+
+    amid = trend([without(studies[30]), *studies[:30], *studies[31:]], rules=[SLOWER], order_by=order_by)
+    assert len(amid.studies) == 59
+    assert outcome(amid) is GateOutcome.PASSED
+    assert [note.code for note in amid.notes] == ["studies-without-trials"]
+    newest = trend([without(studies[59]), *studies[:59]], rules=[SLOWER], order_by=order_by)
+    assert outcome(newest) is GateOutcome.UNDECIDED
+    assert [note.code for note in newest.notes] == ["studies-without-trials", "newest-without-trials"]
+    unknown = PastStudy("unknown", [])
+    assert outcome(trend([*studies, unknown], rules=[SLOWER], order_by=order_by)) is GateOutcome.UNDECIDED
+    assert outcome(trend([unknown, *studies], rules=[SLOWER], order_by=order_by)) is GateOutcome.PASSED
+    with pytest.raises(SpecError, match="at least two studies that have a complete trial"):
+        trend([studies[0], unknown])

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from plimsoll.cli.main import command_line
-from plimsoll.record.model import State, StateMark
+from plimsoll.record.model import Outcome, State, StateMark, Verdict
 from plimsoll.record.store import write_recording
 from support.made import measured
 from support.repository import ROOT
@@ -23,7 +23,7 @@ DAY_S = 86_400.0
 STUDIES = 24
 
 
-def write_night(folder: Path, day: int, tps: float) -> Path:
+def write_night(folder: Path, day: int, tps: float, outcome: Outcome | None = None) -> Path:
     """A study of two repetitions at one level, of a commit."""
     random = np.random.default_rng(day)
     for repetition in range(2):
@@ -34,7 +34,7 @@ def write_night(folder: Path, day: int, tps: float) -> Path:
             labels={"commit": f"c{day:02d}", "version": f"1.{day}"},
             states=(StateMark(state=State.MEASURE, began_unix_s=DAY_S * (day + 1) + repetition),),
         )
-        write_recording(folder, made.trial, made.environment, made.outcome, **made.tables)
+        write_recording(folder, made.trial, made.environment, outcome or made.outcome, **made.tables)
     return folder
 
 
@@ -98,6 +98,8 @@ def _fault(*arguments: object) -> str:
 def test_what_makes_no_sense_is_refused(nights: list[Path], tmp_path: Path) -> None:
     assert "at least two studies" in _fault(nights[0])
     assert "is named twice" in _fault(nights[0], nights[0])
+    for twice in ((nights[0], f"{nights[0]}:a"), (f"{nights[0]}:a", nights[0]), (f"{nights[0]}:a", f"{nights[0]}:a")):
+        assert "is named twice" in _fault(*twice, nights[1])
     assert "--junit: needs a rule" in _fault(*nights, "--junit", tmp_path / "x.xml")
     assert "--json and --markdown" in _fault(*nights, "--json", "--markdown")
     assert "no trial has been recorded" in _fault(nights[0], tmp_path)
@@ -156,6 +158,25 @@ def test_junit_says_what_the_exit_code_says(nights: list[Path], tmp_path: Path) 
 
 def export(*arguments: object) -> Result:
     return CliRunner().invoke(command_line("export"), ["export", *map(str, arguments)])
+
+
+def test_a_night_without_a_complete_trial_is_left_out_and_decides_nothing_if_it_is_the_newest(
+    nights: list[Path], tmp_path: Path
+) -> None:
+    failed = {
+        day: write_night(tmp_path / f"failed-{day}", day, 1000.0, Outcome(verdict=Verdict.FAILED, reason="no disk"))
+        for day in (9, STUDIES)
+    }
+    rules = ("--fail-if", "slower:5%", "--junit", tmp_path / "trend.xml")
+    amid = trend(*nights[:9], failed[9], *nights[10:20], *rules)
+    assert amid.exit_code == 0, amid.output
+    assert f"no trial is complete: {failed[9]}" in amid.stdout.replace("\n", "")
+    newest = trend(failed[STUDIES], *nights[:20], *rules)
+    assert newest.exit_code == 7, newest.output
+    (error,) = check_junit(tmp_path / "trend.xml").iter("error")
+    assert error.attrib["type"] == "undecided"
+    assert "No trial of the newest study is complete" in (tmp_path / "trend.xml").read_text()
+    assert "no trial is complete; run the study again" in _fault(*failed.values())
 
 
 def test_a_history_as_otava_reads_it(nights: list[Path], tmp_path: Path) -> None:

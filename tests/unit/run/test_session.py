@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from plimsoll.errors import SpecError
 from plimsoll.record.environment import Environment, InstanceFacts
 from plimsoll.record.model import Outcome, State, StateMark, Verdict
 from plimsoll.record.store import write_recording
+from plimsoll.run.rows import IntervalRows
 from plimsoll.run.session import History, LastTrial, Session, read_history, server_start_id
+from plimsoll.run.single import joining, recording_wanted
+from plimsoll.run.watch import Watch
 from support.recordings import a_trial
 
 
@@ -45,6 +51,25 @@ def test_what_changed_since_the_last_complete_trial_is_told_once() -> None:
     assert session.changed("a", environment("9.7")) is not None
     session.ended(a_trial("t2"), environment("9.7"), Outcome(verdict=Verdict.COMPLETE))
     assert session.changed("a", environment("9.7")) is None
+
+
+def test_a_single_run_goes_on_with_the_labels_of_its_folder_and_refuses_others(tmp_path: Path) -> None:
+    trial, rows, watch = a_trial("t2"), IntervalRows(driver="", host=""), Watch()
+    write_recording(tmp_path, a_trial("t1", labels={"commit": "a"}), Environment(), Outcome(verdict=Verdict.COMPLETE))
+    with joining(tmp_path) as joined:
+        joined.begin(trial, Environment(), rows, watch)
+        assert joined.trial.labels == {"commit": "a"}
+    with joining(tmp_path, {"commit": "a"}) as joined:
+        joined.begin(trial, Environment(), rows, watch)
+        assert joined.trial.labels == {"commit": "a"}
+    refused = r"were measured with commit=a.*choose another folder with --record"
+    with pytest.raises(SpecError, match=refused), joining(tmp_path, {"commit": "b"}):
+        pass
+    with pytest.raises(SpecError, match=refused):
+        recording_wanted(tmp_path, None, None, None, {"commit": "b"})
+    fresh = recording_wanted(tmp_path / "new", None, None, None, {"commit": "b"})
+    assert fresh is not None
+    assert fresh.labels == {"commit": "b"}
 
 
 def record(study: Path, trial_id: str, began: float, version: str, verdict: Verdict, block: int) -> None:

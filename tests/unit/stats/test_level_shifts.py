@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from plimsoll.stats.level_shifts import (
+    LEAST_CHANCE,
     SHORTEST_HISTORY,
     ShiftKind,
     chance_of_any,
@@ -31,8 +32,8 @@ def test_a_planted_shift_has_its_place_and_its_set() -> None:
 
 def test_constant_short_and_quantised_histories_have_none() -> None:
     assert level_shifts(np.ones(30), 0.05).shifts == ()
-    assert chance_of_any(noise(SHORTEST_HISTORY - 1)) == 1.0
-    assert chance_of_any(np.repeat([1.0, 2.0], 3)) > 0.05, "three and three are one of ten"
+    assert chance_of_any(noise(SHORTEST_HISTORY - 1), 0.05) == 1.0
+    assert chance_of_any(np.repeat([1.0, 2.0], 3), 0.05) > 0.05, "three and three are one of ten"
     assert level_shifts(np.round(noise(), 2), 0.05).shifts == ()
 
 
@@ -77,7 +78,7 @@ def test_memory_makes_the_same_step_less_clear() -> None:
     for at in range(1, 60):
         wandering[at] += 0.8 * wandering[at - 1]
     step = np.where(np.arange(60) >= 40, 0.03, 0.0)
-    assert chance_of_any(wandering - step) > chance_of_any(noise() - step)
+    assert chance_of_any(wandering - step, 0.05) > chance_of_any(noise() - step, 0.05)
 
 
 def test_what_is_detectable_shrinks_with_a_longer_history_and_grows_with_memory() -> None:
@@ -89,3 +90,25 @@ def test_what_is_detectable_shrinks_with_a_longer_history_and_grows_with_memory(
     assert remembering.shift is None or remembering.shift > long.shift
     few = detectable_shift(SHORTEST_HISTORY, 3, 0.0, 0.05, 0.9)
     assert (few.shift, few.power) == (None, 0.0)
+
+
+def test_equal_values_hide_no_step() -> None:
+    """Whole milliseconds: fifteen equal values, then five that are 10 % lower."""
+    values = np.repeat([0.0, np.log(0.9)], [15, 5])
+    (shift,) = level_shifts(values, 0.05).shifts
+    assert (shift.begin, shift.earliest, shift.latest) == (15, 15, 15)
+    assert shift.chance < 0.01
+
+
+def test_where_many_places_share_the_level_chances_are_finer() -> None:
+    values = noise(30)
+    values[15:] -= 0.2
+    assert chance_of_any(values, 0.05) > 0.05 / 100
+    assert LEAST_CHANCE <= chance_of_any(values, 0.05 / 100) < 0.05 / 100
+    assert len(level_shifts(values, 0.05 / 100).shifts) == 1
+    assert detectable_shift(30, 15, 0.0, 0.05 / 100, 0.9).shift is not None
+
+
+def test_an_empty_history_has_no_level() -> None:
+    levels = level_shifts(np.array([]), 0.05)
+    assert (levels.shifts, levels.deviations.size, levels.variance) == ((), 0, 0.0)

@@ -10,9 +10,11 @@ A study whose machine was disturbed for too long is no part of what is tested, b
 an exception: all are tested, and what is found is indicated and not measured. Where the studies before and after a
 shift met unlike conditions nothing is said of its size, and neither of the newest studies.
 
-The rules of `--fail-if` compare the newest studies with those before them. Where a shift began among the newest, they
-are tested on its ratio; else on each begin among them, of which the worst counts: with its chance times their number
-where a rule would fail (Bonferroni), and as it is where a rule would pass, since all of them must (`compare_verdicts`).
+The rules of `--fail-if` compare the newest studies with those before them, back to the last shift that is older for
+sure (by its confidence set). They are tested on each begin among the newest, also where a shift was found there: its
+place is an estimate, and the ratio at a begin too early is too small. The worst counts: with its chance times their
+number where a rule would fail (Bonferroni), and as it is where a rule would pass, since all of them must
+(`compare_verdicts`).
 
 Assumptions: the logarithms of studies around their level are about normal and as far spread in all of the history.
 Deliberately not here: reading studies (`plimsoll.guide.sides`), and words (`plimsoll.guide.trend`).
@@ -48,6 +50,7 @@ from plimsoll.analyse.trial.trial_summary import TrialSummary, p99_ms
 from plimsoll.errors import SpecError
 from plimsoll.record.capacity import CapacityObjective
 from plimsoll.record.level import Level
+from plimsoll.record.model import TrialRecord
 from plimsoll.stats.level_shifts import (
     SHORTEST,
     Levels,
@@ -78,11 +81,13 @@ class PastStudy:
 
     Attributes:
         name: As the user wrote it.
-        sides: Its systems, each with at least one complete trial.
+        sides: Its systems, each with at least one complete trial; empty where no trial is complete.
+        failed: Its trials, where none is complete.
     """
 
     name: str
     sides: Sequence[Side]
+    failed: Sequence[TrialRecord] = ()
 
     @property
     def trials(self) -> list[TrialSummary]:
@@ -90,16 +95,20 @@ class PastStudy:
         return [trial for side in self.sides for trial in side.all_trials]
 
     @property
+    def _records(self) -> list[TrialRecord]:
+        return [trial.trial for trial in self.trials] or list(self.failed)
+
+    @property
     def labels(self) -> dict[str, str]:
         """Those that all of its trials have."""
-        labels = [trial.trial.labels for trial in self.trials]
+        labels = [record.labels for record in self._records] or [{}]
         return {name: value for name, value in labels[0].items() if all(of.get(name) == value for of in labels)}
 
     @property
     def began_unix_s(self) -> float | None:
         """When its first trial began; None where that is not known of every trial."""
-        begins = [began_unix_s(trial.trial) for trial in self.trials]
-        return min(begins) if all(begins) else None
+        begins = [began_unix_s(record) for record in self._records]
+        return min(begins) if begins and all(begins) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +169,7 @@ def trend(
     """Finds what changed over studies that ask the same question.
 
     Args:
-        studies: At least two.
+        studies: At least two with a complete trial. Others are left out, with a note.
         order_by: The label whose values order them; None for the time.
         rules: Of `--fail-if`.
         newest: How many studies count as the newest at most.
@@ -169,10 +178,15 @@ def trend(
     Raises:
         SpecError: They are too few, lack the label, do not ask the same question, or have no place in common.
     """
-    if len(studies) < STUDIES_NEEDED:
-        raise SpecError("trend: name the folders of at least two studies")
-    _refuse_other_questions(studies)
-    ordered, ordered_by = _ordered(studies, order_by)
+    complete = [study for study in studies if study.sides]
+    if len(complete) < STUDIES_NEEDED:
+        raise SpecError(
+            "trend: name the folders of at least two studies"
+            + (" that have a complete trial" if len(studies) > len(complete) else "")
+        )
+    _refuse_other_questions(complete)
+    ordered, ordered_by = _ordered(complete, order_by)
+    is_newest_empty = _is_newest_empty(studies, ordered[-1], ordered_by)
     series = _all_series(ordered)
     if not series:
         raise SpecError("trend: the studies have no system, workload and level, and no capacity, in common")
@@ -184,8 +198,11 @@ def trend(
         studies=tuple(_study(study, before) for before, study in zip([None, *ordered], ordered, strict=False)),
         places=tuple(places),
         newest=newest,
-        gates=judge_gates(rules, list(_gate_places(places, tested, len(ordered)))),
-        notes=tuple(_notes(ordered, places, ordered_by)),
+        gates=judge_gates(rules, list(_gate_places(places, tested, len(ordered) + is_newest_empty))),
+        notes=(
+            *_empty_notes(studies, is_newest=is_newest_empty and bool(rules)),
+            *_notes(ordered, places, ordered_by),
+        ),
     )
 
 
@@ -217,6 +234,26 @@ def _ordered(studies: Sequence[PastStudy], label: str | None) -> tuple[list[Past
     if any(study.began_unix_s is None for study in studies):
         return list(studies), "given"
     return sorted(studies, key=lambda study: study.began_unix_s or 0.0), "time"
+
+
+def _is_newest_empty(studies: Sequence[PastStudy], newest: PastStudy, ordered_by: str) -> bool:
+    """Whether a study without a complete trial is newer than the newest other one.
+
+    One that does not say where it stands in the order is, if it was named behind all others.
+    """
+    last = max(number for number, study in enumerate(studies) if study.sides)
+    for number, study in enumerate(studies):
+        if study.sides:
+            continue
+        if ordered_by == "time" and study.began_unix_s is not None and newest.began_unix_s is not None:
+            is_newer = study.began_unix_s > newest.began_unix_s
+        elif ordered_by in study.labels and ordered_by in newest.labels:
+            is_newer = natural(study.labels[ordered_by]) > natural(newest.labels[ordered_by])
+        else:
+            is_newer = number > last
+        if is_newer:
+            return True
+    return False
 
 
 def natural(text: str) -> list[tuple[bool, int, str]]:
@@ -383,7 +420,8 @@ def _levels(all_series: Sequence[_Series]) -> list[Levels]:
     levels: dict[int, Levels] = {}
     for metric in Metric:
         of_metric = [index for index, series in enumerate(all_series) if series.metric is metric]
-        chances = {index: chance_of_any(all_series[index].speeds) for index in of_metric}
+        least = ALPHA / max(len(of_metric), 1)
+        chances = {index: chance_of_any(all_series[index].speeds, least) for index in of_metric}
         corrected = dict(zip(of_metric, holm(list(chances.values())), strict=True))
         for index in of_metric:
             factor = corrected[index] / chances[index]
@@ -398,10 +436,11 @@ def _place(series: _Series, levels: Levels, alpha: float, newest: int) -> TrendP
     edges = [0, *(shift.begin for shift in levels.shifts), len(used)]
     size = edges[-1] - edges[-2]
     recent = min(max(newest, SHORTEST), size // 2)
-    detectable = detectable_shift(size, recent, round(levels.correlation, 1), alpha, POWER)
+    share = alpha * size / max(len(used), 1)  # stretches are split again at their share of the level
+    detectable = detectable_shift(size, recent, round(levels.correlation, 1), share, POWER)
     if detectable.shift is None and recent < size // 2:
         recent = size // 2
-        detectable = detectable_shift(size, recent, round(levels.correlation, 1), alpha, POWER)
+        detectable = detectable_shift(size, recent, round(levels.correlation, 1), share, POWER)
     is_known = levels.degrees > 0 and levels.variance > NO_SPREAD and detectable.shift is not None
     ratio = math.exp((detectable.shift or 0.0) * math.sqrt(levels.variance)) if is_known else None
     return TrendPlace(
@@ -485,21 +524,26 @@ def _log_ratio(before: Sequence[TrendPoint], after: Sequence[TrendPoint], levels
 
 
 def _newest(series: _Series, levels: Levels, newest: int) -> dict[int, LogRatio]:
-    """The newest studies over those before them, by how many they are; nothing where nothing can be said."""
+    """The newest studies over those before them, by how many they are; nothing where nothing can be said.
+
+    A shift that may have begun among the newest, by its confidence set, is no older one: its place is estimated, so
+    each begin is tested all the same.
+    """
     used, size = series.used, len(series.used)
     if not used or series.points[-1].study_index != used[-1].study_index:
         return {}
-    edges = [0, *(shift.begin for shift in levels.shifts), size]
-    if levels.shifts and edges[-2] >= size - newest:
-        if levels.shifts[-1].kind is ShiftKind.ONE_SIDED or levels.variance <= NO_SPREAD:
+    older = tuple(shift for shift in levels.shifts if shift.latest < size - newest)
+    first = older[-1].begin if older else 0
+    if len(older) < len(levels.shifts):
+        last = levels.shifts[-1]
+        is_vague = last.kind is ShiftKind.ONE_SIDED or levels.variance <= NO_SPREAD
+        if is_vague or _conditions(used[first : last.begin], used[last.begin :]) is not None:
             return {}
-        before, after = used[edges[-3] : edges[-2]], used[edges[-2] :]
-        return {} if _conditions(before, after) is not None else {len(after): _log_ratio(before, after, levels)}
-    first = edges[-2]
-    if _conditions(used[first : size - 1], used[size - 1 :]) is not None:
+    elif _conditions(used[first : size - 1], used[size - 1 :]) is not None:
         return {}
+    before_them = replace(levels, shifts=older)
     splits = {
-        count: with_begin(series.speeds, levels, size - count)
+        count: with_begin(series.speeds, before_them, size - count)
         for count in range(1, min(newest, size - first - SHORTEST) + 1)
     }
     return {
@@ -567,15 +611,24 @@ def _changes(before: PastStudy, after: PastStudy) -> list[ConditionDifference]:
 
 
 def _grade(places: Sequence[TrendPlace], studies: Sequence[PastStudy]) -> Grade:
-    """Of the newest shift of each place of throughput; where there is none, whether one could have been found."""
+    """Of the newest shift of each place; where throughput has none, whether one could have been found."""
     still = [Grade.UNKNOWN if place.detectable_ratio is None else Grade.MEASURED for place in places]
     newest = [
         place.shifts[-1].grade if place.shifts else Grade.INDICATED if place.is_mostly_disturbed else grade
         for place, grade in zip(places, still, strict=True)
-        if place.metric is Metric.THROUGHPUT
+        if place.shifts or place.metric is Metric.THROUGHPUT
     ]
     is_measured = all(trial.trial.origin.kind == "measured" for study in studies for trial in study.trials)
     return worst([*newest, *([] if is_measured else [Grade.INDICATED])])
+
+
+def _empty_notes(studies: Sequence[PastStudy], *, is_newest: bool) -> Iterator[Finding]:
+    """Which studies have no complete trial, and that rules are undecided where the newest is one of them."""
+    empty = tuple(study.name for study in studies if not study.sides)
+    if empty:
+        yield make_finding("studies-without-trials", names=empty)
+    if is_newest:
+        yield make_finding("newest-without-trials")
 
 
 def _notes(studies: Sequence[PastStudy], places: Sequence[TrendPlace], ordered_by: str) -> Iterator[Finding]:
