@@ -59,6 +59,7 @@ def trend_answers() -> str:
             )
             for size in (30, 60)
         },
+        "the same after a step of 20 % 30 studies ago: found": percent(trend.share_of_detectable_found_after_a_step()),
     }
     gates = {
         "no step": trend._even,
@@ -66,7 +67,7 @@ def trend_answers() -> str:
         **{
             f"newest {age}: {100 * change:.0f} % slower": trend.stepped(trend._even, -math.log1p(-change), age)
             for change in (0.05, 0.1, 0.2)
-            for age in (1, 3)
+            for age in (1, 3, 4, 5)
         },
     }
     rows = [
