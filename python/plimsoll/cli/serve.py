@@ -78,12 +78,11 @@ def serve(
     if host is not None and token_env is None:
         raise SpecError("--host: needs --token-env: whoever can reach that address must know a secret of yours")
     token = _token(token_env)
-    own = () if host is None else (host, socket.gethostname())
-    names = frozenset(each.lower() for each in (*own, *(name or ())))
+    names = [] if host is None else [host, socket.gethostname()]
     os.nice(10)  # a page that is open takes no turn from a load on the same machine
     with bound(host or LOOPBACK, port) as listening:
         typer.echo(address_of(listening, token))
-        serve_pages(folder, listening, token, names)
+        serve_pages(folder, listening, token, frozenset(map(str.lower, names + (name or []))))
 
 
 def _token(variable: str | None) -> str:
