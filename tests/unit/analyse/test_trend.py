@@ -204,6 +204,13 @@ def test_a_begin_that_is_estimated_too_early_makes_no_rule_pass(seed: int) -> No
     assert outcome(answer) is GateOutcome.UNDECIDED
 
 
+def test_a_large_new_step_fails_whatever_kind_its_estimated_begin_makes_it() -> None:
+    """Good studies behind a begin that is too early make it look as if slow ones became frequent."""
+    answer = trend(history(stepped(0.2, 3, 40, 106)), rules=[SLOWER])
+    assert answer.places[0].shifts[-1].kind is ShiftKind.ONE_SIDED
+    assert outcome(answer) is GateOutcome.FAILED
+
+
 def test_a_hundred_places_together_still_show_a_step() -> None:
     """With 1,999 simulated histories the least chance, 0.0006, would be more than the share of one place of 5 %."""
     answer = trend(history(stepped(0.2, 10, 20), connections=range(1, 101)))

@@ -26,6 +26,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -526,20 +527,16 @@ def _log_ratio(before: Sequence[TrendPoint], after: Sequence[TrendPoint], levels
 def _newest(series: _Series, levels: Levels, newest: int) -> dict[int, LogRatio]:
     """The newest studies over those before them, by how many they are; nothing where nothing can be said.
 
-    A shift that may have begun among the newest, by its confidence set, is no older one: its place is estimated, so
-    each begin is tested all the same.
+    A shift that may have begun among the newest, by its confidence set, is no older one: its place and its kind are
+    estimated, so each begin is tested all the same.
     """
     used, size = series.used, len(series.used)
     if not used or series.points[-1].study_index != used[-1].study_index:
         return {}
-    older = tuple(shift for shift in levels.shifts if shift.latest < size - newest)
+    older = tuple(takewhile(lambda shift: shift.latest < size - newest, levels.shifts))
     first = older[-1].begin if older else 0
-    if len(older) < len(levels.shifts):
-        last = levels.shifts[-1]
-        is_vague = last.kind is ShiftKind.ONE_SIDED or levels.variance <= NO_SPREAD
-        if is_vague or _conditions(used[first : last.begin], used[last.begin :]) is not None:
-            return {}
-    elif _conditions(used[first : size - 1], used[size - 1 :]) is not None:
+    begin = levels.shifts[-1].begin if len(older) < len(levels.shifts) else size - 1
+    if levels.variance <= NO_SPREAD or _conditions(used[first:begin], used[begin:]) is not None:
         return {}
     before_them = replace(levels, shifts=older)
     splits = {
