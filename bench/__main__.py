@@ -30,6 +30,7 @@ from bench.oltp import LEVELS, compare_oltp
 from bench.open_loop import measure_open_loop
 from bench.options import QUICK, Options
 from bench.own_statements import compare_own_statements
+from bench.pages import compare_pages
 from bench.progress import time_progress
 from bench.ray_nodes import compare_ray
 from bench.release import use_release
@@ -52,6 +53,7 @@ ON_A_SERVER: dict[str, Callable[[Ground, Options], Section]] = {
     "load": compare_load,
     "telemetry": compare_telemetry,
     "metrics": compare_metrics,
+    "pages": compare_pages,
     "memory": compare_memory,
     "progress": time_progress,
 }

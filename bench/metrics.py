@@ -33,7 +33,7 @@ TYPES = ("delivery", "new_order", "order_status", "payment", "stock_level")
 
 def compare_metrics(ground: Ground, options: Options) -> Section:
     """Throughput with a read each second against none."""
-    interval = _interval(ground)
+    interval = a_second(ground)
 
     @contextmanager
     def reading(_engine_pid: int, doses: list[int]) -> Iterator[None]:
@@ -63,11 +63,11 @@ def compare_metrics(ground: Ground, options: Options) -> Section:
     return Section(title="Metrics read each second against not at all", rows=tuple(rows))
 
 
-def _interval(ground: Ground) -> LiveInterval:
+def a_second(ground: Ground) -> LiveInterval:
     """A second of a real load, as five types of transactions."""
     load = Load(workload=ground.workload("oltp_read_write"), connections=16, duration_s=2.0)
     _, messages = ground.engine.intervals(load)
     last = [message for message in messages if isinstance(message, Interval)][-1]
-    seen = live_interval(last, trial_id="t", began_unix_s=0.0, state=State.MEASURE, telemetry=())
+    seen = live_interval(last, trial_id="t", began_unix_s=0.0, state=State.MEASURE, measured_from=0, telemetry=())
     (transactions,) = seen.transactions.values()
     return seen.model_copy(update={"transactions": dict.fromkeys(TYPES, transactions)})
