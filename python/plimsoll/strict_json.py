@@ -19,6 +19,9 @@ INTEGER_MAX: Final = 2**64 - 1
 FLOAT_MAX: Final = 1e30
 """Largest other number in either direction: nothing measures more."""
 
+_ANY_DIGIT = bytes.maketrans(b"123456789E", b"000000000e")
+_SUSPECT = (b"0" * 20, b"0e00", b"0e+00", b"NaN", b"Infinity")
+"""Every number beyond the bounds, or none, has one of these, with 0 for any digit."""
 
 _SHOWN_MAX = 24
 
@@ -47,8 +50,19 @@ def read(data: bytes | bytearray | str) -> Any:
             bounds; the last as `NumberOutOfRangeError`, where it has less than 4,300 digits.
     """
     content = from_json(data)
-    _refuse_beyond(content)
+    if may_be_beyond(data):
+        _refuse_beyond(content)
     return content
+
+
+def may_be_beyond(data: bytes | bytearray | str) -> bool:
+    """Whether a JSON text may have a number beyond the bounds: a look at its characters, not at its values.
+
+    Most documents have none, so nobody has to walk through thousands of numbers. False is certain.
+    """
+    content = data.encode(errors="replace") if isinstance(data, str) else data
+    digits = content.translate(_ANY_DIGIT)
+    return any(mark in digits for mark in _SUSPECT)
 
 
 def write(value: Any, **options: Any) -> str:
