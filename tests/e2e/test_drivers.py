@@ -79,7 +79,7 @@ def children(word: bytes) -> list[int]:
     """Processes that this process started with a word in their command line, in that order."""
     pids = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     named = [pid for pid in pids if word in _words(Path(f"/proc/{pid}/cmdline").read_bytes())]
-    return sorted(int(pid) for pid in named)
+    return [int(pid) for pid in named]  # the kernel lists them as they began; numbers begin again at the last one
 
 
 def _words(line: bytes) -> list[bytes]:
