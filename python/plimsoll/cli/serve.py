@@ -66,7 +66,6 @@ def serve(
       plimsoll serve results --host 0.0.0.0 --name bench.example --token-env PLIMSOLL_TOKEN
     """
     say_first(f"looking into {folder}")
-    import os
     import socket
 
     from plimsoll.errors import SpecError
@@ -79,7 +78,6 @@ def serve(
         raise SpecError("--host: needs --token-env: whoever can reach that address must know a secret of yours")
     token = _token(token_env)
     names = [] if host is None else [host, socket.gethostname()]
-    os.nice(10)  # a page that is open takes no turn from a load on the same machine
     with bound(host or LOOPBACK, port) as listening:
         typer.echo(address_of(listening, token))
         serve_pages(folder, listening, token, frozenset(map(str.lower, names + (name or []))))
