@@ -10,10 +10,10 @@ _VALUE_CHARACTERS_MAX = 60
 
 
 def counted(count: float, noun: str) -> str:
-    """Such as `1 trial`, `2 trials`, `2 searches`; an estimate is rounded."""
+    """Such as `1 trial`, `2 trials`, `2 searches`, `2 studies`; an estimate is rounded."""
     whole = round(count)
-    plural = "es" if noun.endswith("ch") else "s"
-    return f"{whole:,} {noun}{'' if whole == 1 else plural}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("dy") else f"{noun}{'es' if noun.endswith('ch') else 's'}"
+    return f"{whole:,} {noun if whole == 1 else plural}"
 
 
 def counted_are(count: int, noun: str) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from rich.console import Group
-from rich.text import Text
 
 from plimsoll.analyse.answers.compare_capacities import place_of
 from plimsoll.analyse.answers.compare_model import (
@@ -28,12 +27,12 @@ from plimsoll.analyse.answers.compare_model import (
 )
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.findings.limits import unlike_figures
-from plimsoll.analyse.study.cell_model import SpreadKind
+from plimsoll.analyse.study.cell_model import Bounds, SpreadKind
 from plimsoll.analyse.study.ratio_model import RatioVerdict
 from plimsoll.analyse.trial.condition_model import UnlikeConditions
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table
-from plimsoll.guide.terminal_blocks import show_table
-from plimsoll.guide.words import clean, escape_markdown
+from plimsoll.guide.terminal_blocks import answer_blocks
+from plimsoll.guide.words import escape_markdown
 from plimsoll.prose.capacity import objective_words, slow_words
 from plimsoll.prose.phrases import vague_words
 from plimsoll.prose.ratios import changes_span, verdict_word
@@ -418,7 +417,7 @@ def _row(cell_comparison: CellComparison) -> tuple[Entry, ...]:
         Entry(cell_comparison.workload),
         Entry(cell_comparison.level.label() or NOT_KNOWN),
         Entry(_both(cell_comparison)),
-        _change_entry(cell_comparison),
+        _entry_of_change(cell_comparison),
         Entry(f"{_verdict(cell_comparison)}{_needed(cell_comparison)}"),
         Entry(NOT_KNOWN if cell_comparison.p99 is None else _p99(cell_comparison.p99)),
     )
@@ -446,12 +445,14 @@ def _p99(metric_comparison: MetricComparison) -> str:
     return f"{_both(metric_comparison)}{change}"
 
 
-def _change_entry(metric_comparison: MetricComparison) -> Entry:
-    if metric_comparison.ratio is None:
-        return Entry(NOT_KNOWN)
-    bounds = metric_comparison.bounds
+def _entry_of_change(comparison: MetricComparison) -> Entry:
+    return Entry(NOT_KNOWN) if comparison.ratio is None else change_entry(comparison.ratio, comparison.bounds)
+
+
+def change_entry(ratio: float, bounds: Bounds | None) -> Entry:
+    """A ratio as change in percent, with its interval: `+4.1 % (+3.2 % to +5.0 %)`."""
     detail = None if bounds is None else vague_words(bounds) if bounds.is_vague_ratio else changes_span(bounds)
-    return Entry(format_percent(metric_comparison.ratio - 1, signed=True), detail)
+    return Entry(format_percent(ratio - 1, signed=True), detail)
 
 
 def _capacity(capacity_comparison: CapacityComparison) -> tuple[Entry, ...]:
@@ -459,7 +460,7 @@ def _capacity(capacity_comparison: CapacityComparison) -> tuple[Entry, ...]:
         Entry(capacity_comparison.workload),
         Entry(place_of(capacity_comparison.workload, capacity_comparison.objective)[1]),
         Entry(_both(capacity_comparison)),
-        _change_entry(capacity_comparison),
+        _entry_of_change(capacity_comparison),
         Entry(f"{capacity_verdict(capacity_comparison)}{_needed(capacity_comparison)}"),
         Entry(NOT_KNOWN),
     )
@@ -472,16 +473,7 @@ def _needed(metric_comparison: MetricComparison) -> str:
 
 def compare_terminal(answer: CompareAnswer) -> Group:
     """The answer, the table, and what to know."""
-    first, *rest = sentences(answer)
-    table = compare_table(answer)
-    return Group(
-        Text(clean(first), style="bold"),
-        Text(),
-        show_table(table),
-        *(Text(clean(note)) for note in table.notes),
-        Text(),
-        *(Text(clean(line)) for line in (*rest, trials_words(answer))),
-    )
+    return answer_blocks((*sentences(answer), trials_words(answer)), compare_table(answer))
 
 
 def compare_markdown(answer: CompareAnswer) -> str:

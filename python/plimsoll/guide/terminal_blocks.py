@@ -13,7 +13,7 @@ from typing import Literal
 
 from rich import box
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -31,6 +31,19 @@ _INDENT, _INDENT_OF = 2, 8
 
 GAP = 2
 """Between columns: the padding and the separator of the box."""
+
+
+def answer_blocks(sentences: Sequence[str], table: Table) -> Group:
+    """An answer whose first sentence says all, the table that it rests on, and what to know."""
+    first, *others = sentences
+    return Group(
+        Text(clean(first), style="bold"),
+        Text(),
+        show_table(table),
+        *(Text(clean(note)) for note in table.notes),
+        Text(),
+        *(Text(clean(line)) for line in others),
+    )
 
 
 def show_table(table: Table) -> RenderableType:

@@ -12,22 +12,22 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Group
-from rich.text import Text
 
 from plimsoll.analyse.answers.compare_model import GateOutcome, GateResult, Metric
-from plimsoll.analyse.answers.trend import place_name
+from plimsoll.analyse.answers.trend import levels_of, place_name
 from plimsoll.analyse.answers.trend_model import TrendAnswer, TrendPlace, TrendShift, TrendStudy
 from plimsoll.analyse.findings.finding_model import Finding
 from plimsoll.analyse.findings.limits import unlike_figures
 from plimsoll.analyse.study.comparison import ALPHA
 from plimsoll.analyse.study.conditions import is_disturbed
 from plimsoll.analyse.study.ratio_model import Ratio
+from plimsoll.guide.compare import change_entry
 from plimsoll.guide.drawing import alt
 from plimsoll.guide.markdown import section_lines
 from plimsoll.guide.marks import Chart, Row, Style, axis_y, chart_of, finish
 from plimsoll.guide.sections import Section, SectionChart
 from plimsoll.guide.tables import NOT_KNOWN, Column, Entry, Table, text_column
-from plimsoll.guide.terminal_blocks import show_table
+from plimsoll.guide.terminal_blocks import answer_blocks
 from plimsoll.guide.words import clean, escape_markdown
 from plimsoll.prose.capacity import slow_words
 from plimsoll.prose.phrases import vague_words
@@ -129,7 +129,7 @@ def _nothing(answer: TrendAnswer) -> str:
     """What would have been found where nothing was."""
     places = [place for place in answer.places if place.metric is Metric.THROUGHPUT]
     step = "step of throughput" if any(place.shifts for place in answer.places) else "step"
-    found_in = f"no {step} was found in {counted(len(answer.studies), 'study').replace('studys', 'studies')}"
+    found_in = f"no {step} was found in {counted(len(answer.studies), 'study')}"
     known = [place for place in places if place.detectable_ratio is not None]
     if not known and ALPHA / max(len(places), 1) < LEAST_CHANCE:
         return f"{found_in}, and none could be in {len(places):,} places together; name fewer systems (STUDY:SYSTEM)"
@@ -185,7 +185,7 @@ def _shift_words(place: TrendPlace, shift: TrendShift, answer: TrendAnswer) -> s
     if shift.unlike is not None:
         seen = unlike_figures("the studies before", "the studies after", shift.unlike)
         return f"disturbed: {metric} changed at {since}, and {slow_words(seen)}"
-    size = _size(shift)
+    size = _change_words(shift.change)
     match shift.kind:
         case ShiftKind.LASTING:
             return f"{metric} {size} since {since}{_place_interval(shift, answer)}"
@@ -205,12 +205,8 @@ def _metric_word(place: TrendPlace) -> str:
     return "capacity" if place.objective is not None else _METRICS[place.metric]
 
 
-def _size(shift: TrendShift) -> str:
-    """Such as `4.1 % lower (95 % CI -5.0 % to -3.2 %)`."""
-    return _change_words(shift.change)
-
-
 def _change_words(change: Ratio) -> str:
+    """Such as `4.1 % lower (95 % CI -5.0 % to -3.2 %)`."""
     ratio, bounds = change.ratio.value, change.ratio.bounds
     text = f"{format_percent(abs(ratio - 1))} {'lower' if ratio < 1 else 'higher'}"
     if bounds is None:
@@ -268,13 +264,13 @@ def trend_table(answer: TrendAnswer) -> Table:
 
 
 def _row(place: TrendPlace, answer: TrendAnswer) -> tuple[Entry, ...]:
-    shift = place.shifts[-1] if place.shifts else None
+    shift, stretches = place.shifts[-1] if place.shifts else None, levels_of(place)
     detectable = NOT_KNOWN if place.detectable_ratio is None else format_percent(place.detectable_ratio - 1)
     return (
         Entry(place_words(place, answer)),
         Entry(_unit_words(place)),
-        Entry(format_number(levels_of(place)[-1][2]) if levels_of(place) else NOT_KNOWN),
-        Entry(NOT_KNOWN) if shift is None else _change_entry(shift),
+        Entry(format_number(stretches[-1].level) if stretches else NOT_KNOWN),
+        Entry(NOT_KNOWN) if shift is None else change_entry(shift.change.ratio.value, shift.change.ratio.bounds),
         Entry(NOT_KNOWN if shift is None else study_words(answer.studies[shift.study_index])),
         Entry("none" if shift is None else "disturbed" if shift.unlike is not None else shift.kind.value),
         Entry(detectable),
@@ -283,33 +279,6 @@ def _row(place: TrendPlace, answer: TrendAnswer) -> tuple[Entry, ...]:
 
 def _unit_words(place: TrendPlace) -> str:
     return "tps" if place.metric is Metric.THROUGHPUT else "p99 ms"
-
-
-def _change_entry(shift: TrendShift) -> Entry:
-    bounds = shift.change.ratio.bounds
-    detail = None if bounds is None else vague_words(bounds) if bounds.is_vague_ratio else changes_span(bounds)
-    return Entry(format_percent(shift.change.ratio.value - 1, signed=True), detail)
-
-
-def levels_of(place: TrendPlace) -> list[tuple[int, int, float]]:
-    """Stretches of one level, as first study, last study and level."""
-    used = [point for point in place.points if point.is_used]
-    begins = [shift.study_index for shift in place.shifts]
-    stretches: list[list[int]] = []
-    for index, point in enumerate(used):
-        if not stretches or point.study_index in begins:
-            stretches.append([])
-        stretches[-1].append(index)
-    means = [place.shifts[0].before_value, *(shift.after_value for shift in place.shifts)] if place.shifts else []
-    if not means and used:
-        product = 1.0
-        for point in used:
-            product *= point.value.value ** (1 / len(used))
-        means = [product]
-    return [
-        (used[stretch[0]].study_index, used[stretch[-1]].study_index, mean)
-        for stretch, mean in zip(stretches, means, strict=True)
-    ]
 
 
 def studies_table(answer: TrendAnswer) -> Table:
@@ -333,7 +302,7 @@ def _moment(unix_s: float | None) -> str:
 
 def summary_line(answer: TrendAnswer) -> str:
     """What was looked at, in one line."""
-    studies = f"{len(answer.studies):,} studies"
+    studies = counted(len(answer.studies), "study")
     by = {"time": "in order of time", "given": "in the order in which they were named"}
     order = by.get(answer.ordered_by, f"in order of the label {answer.ordered_by}")
     return f"{studies}, {order}. Grade: {answer.grade.value}."
@@ -341,16 +310,7 @@ def summary_line(answer: TrendAnswer) -> str:
 
 def trend_terminal(answer: TrendAnswer) -> Group:
     """The answer, the table, and what to know."""
-    first, *rest = sentences(answer)
-    table = trend_table(answer)
-    return Group(
-        Text(clean(first), style="bold"),
-        Text(),
-        show_table(table),
-        *(Text(clean(note)) for note in table.notes),
-        Text(),
-        *(Text(clean(line)) for line in (*rest, summary_line(answer))),
-    )
+    return answer_blocks((*sentences(answer), summary_line(answer)), trend_table(answer))
 
 
 def trend_markdown(answer: TrendAnswer) -> str:
@@ -435,7 +395,7 @@ def trend_chart(place: TrendPlace, answer: TrendAnswer, style: Style) -> Chart:
     y, palette = axis_y("value:Q", "tps" if place.metric is Metric.THROUGHPUT else "ms", scale), style.palette
     layers = [*_rules(place, answer, x, style)]
     levels: list[Row] = [
-        {"from": first + 0.5, "to": last + 1.5, "level": level} for first, last, level in levels_of(place)
+        {"from": stretch.first + 0.5, "to": stretch.last + 1.5, "level": stretch.level} for stretch in levels_of(place)
     ]
     if levels:
         line = chart_of(levels).mark_rule(strokeWidth=2.5, color=palette.series[1])

@@ -512,6 +512,33 @@ def _level(points: Sequence[TrendPoint]) -> float:
     return math.exp(math.fsum(math.log(point.value.value) for point in points) / len(points))
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Studies of one level.
+
+    Attributes:
+        first: Index of the first of them that is tested.
+        last: Index of the last one.
+        level: Their geometric mean.
+    """
+
+    first: int
+    last: int
+    level: float
+
+
+def levels_of(place: TrendPlace) -> list[Stretch]:
+    """The stretches between the shifts of a place, in their order; none where no study is tested."""
+    begins = {shift.study_index for shift in place.shifts}
+    stretches: list[list[TrendPoint]] = []
+    for point in place.points:
+        if point.is_used:
+            if not stretches or point.study_index in begins:
+                stretches.append([])
+            stretches[-1].append(point)
+    return [Stretch(points[0].study_index, points[-1].study_index, _level(points)) for points in stretches]
+
+
 def _log_ratio(before: Sequence[TrendPoint], after: Sequence[TrendPoint], levels: Levels) -> LogRatio:
     """One level over another, by the spread of studies around their levels."""
     variance = sum(levels.variance_of_mean(len(side)) for side in (before, after))
