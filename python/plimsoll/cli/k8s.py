@@ -186,8 +186,8 @@ def _refuse_target(target: Target) -> None:
     Raises:
         SpecError: It is such a target.
     """
-    from plimsoll.drive.kubernetes import is_loopback
     from plimsoll.errors import SpecError
+    from plimsoll.spec.addresses import is_loopback
 
     if target.password.get_secret_value():
         raise SpecError("--target: holds a password, and a manifest is kept and shown; use --password-secret")

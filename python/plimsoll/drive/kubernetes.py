@@ -8,7 +8,6 @@ that talks to a cluster.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -99,18 +98,6 @@ def checked_reference(name: str, option: str) -> str:
 
 def _is_reference(name: str) -> bool:
     return len(name) <= _REFERENCE_MAX and all(_NAME.fullmatch(part) for part in name.split("."))
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a name or an address is that of whoever uses it.
-
-    >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("db1")
-    (True, True, False)
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def checked_image(image: str, option: str) -> str:

@@ -34,6 +34,8 @@ from plimsoll.record.store import Recording, intact_outcome, read_study
 from plimsoll.regular_file import text_regular
 from plimsoll.run.capacity_search import CAPACITY_FILE
 from plimsoll.run.folder import (
+    GUIDE_FILES,
+    GUIDE_JSON,
     PLAN_FILE,
     POINTER_FILE,
     changed_file,
@@ -53,7 +55,6 @@ from plimsoll.spec.workloads import WORKLOADS_FILE, StatementsSpec
 CHANGED_FILE = "changed-study.toml"
 """The user's study file where it was changed after the run: costs and objective are those of this one."""
 
-GUIDE_FILES = ("guide.html", "guide.md", "guide.json")
 _DOCUMENTS = (PLAN_FILE, CAPACITY_FILE, STORAGE_FILE, DURABILITY_FILE, SKIPPED_FILE)
 _OF_STUDY = {STUDY_FILE, CHANGED_FILE, POINTER_FILE, WORKLOADS_FILE, DOCUMENT_FILE, *_DOCUMENTS, *GUIDE_FILES}
 _OF_RECORDING = {"trial.json", "environment.json", "outcome.json", *TABLE_FILES}
@@ -138,7 +139,7 @@ def unpack(bundle: Path, to: Path, progress: Progress = lambda _done, _total: No
     Its pages are removed, which may hold any script: whoever shows the study makes them again.
     """
     manifest = unpack_bundle(bundle, to, is_member, progress)
-    guide = to / "guide.json"
+    guide = to / GUIDE_JSON
     packed = guide.read_bytes() if guide.is_file() else b""
     for name in GUIDE_FILES:
         (to / name).unlink(missing_ok=True)

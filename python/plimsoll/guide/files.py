@@ -20,10 +20,11 @@ from plimsoll.guide.answer import render_json
 from plimsoll.guide.content import RECORDINGS
 from plimsoll.guide.html import render_html
 from plimsoll.guide.markdown import render_markdown
+from plimsoll.run.folder import GUIDE_HTML, GUIDE_JSON, GUIDE_MARKDOWN
 
 
 def write_guide(analysis: Analysis, directory: Path, study: Path | None = None) -> tuple[Path, Path, Path]:
-    """Writes `guide.html`, `guide.md` and `guide.json`, in this order; a reader sees the old or the new file.
+    """Writes `GUIDE_FILES`; a reader sees the old or the new file.
 
     Args:
         analysis: What to show.
@@ -36,9 +37,9 @@ def write_guide(analysis: Analysis, directory: Path, study: Path | None = None) 
     there = os.path.relpath(directory if study is None else study, directory)
     recordings = (Path(there) / RECORDINGS).as_posix()
     texts = {
-        "guide.html": render_html(analysis, recordings),
-        "guide.md": render_markdown(analysis, recordings),
-        "guide.json": render_json(analysis),
+        GUIDE_HTML: render_html(analysis, recordings),
+        GUIDE_MARKDOWN: render_markdown(analysis, recordings),
+        GUIDE_JSON: render_json(analysis),
     }
     html, markdown, document = write_texts(directory, texts, "the guide")
     return html, markdown, document

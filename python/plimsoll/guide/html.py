@@ -35,7 +35,7 @@ from plimsoll.guide.figures import (
 )
 from plimsoll.guide.markdown import section_lines
 from plimsoll.guide.methods import methods_of
-from plimsoll.guide.policy import policy_hash
+from plimsoll.guide.page_safety import policy_hash, template_environment
 from plimsoll.guide.sections import Section
 from plimsoll.guide.system_pages import PAGES_TITLE
 from plimsoll.guide.tables import Column
@@ -148,14 +148,8 @@ def _in_style(text: str) -> str:
 
 @cache
 def page_template(name: str) -> jinja2.Template:
-    """A template of this package, which escapes whatever it is given."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("plimsoll.guide", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    """A template of this package."""
+    environment = template_environment("plimsoll.guide")
     environment.filters["runs"] = _runs
     environment.filters["breakable"] = _breakable
     environment.filters["bound"] = _bound

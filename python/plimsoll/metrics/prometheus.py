@@ -27,6 +27,7 @@ from prometheus_client.registry import Collector
 
 from plimsoll.errors import HostError, SpecError
 from plimsoll.metrics.families import BOUNDS_S, Buckets, Family, Kind, Readings, Value
+from plimsoll.spec.addresses import host_asked_for, in_url, is_loopback
 from plimsoll.telemetry.sampler import yield_to_others
 
 _LOG = logging.getLogger(__name__)
@@ -60,10 +61,10 @@ class Address:
     @property
     def is_loopback(self) -> bool:
         """Only this machine reaches it."""
-        return ipaddress.ip_address(self.host).is_loopback
+        return is_loopback(self.host)
 
     def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return f"{in_url(self.host)}:{self.port}"
 
 
 def parse_address(text: str) -> Address:
@@ -151,9 +152,7 @@ class Endpoint:
                 f"--metrics {address}: cannot be listened on: {error.strerror}; choose another port"
             ) from None
         self.address = Address(address.host, self._server.server_port)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, name="plimsoll-metrics", daemon=True
-        )
+        self._thread = threading.Thread(target=self._serve, name="plimsoll-metrics", daemon=True)
 
     @property
     def url(self) -> str:
@@ -167,6 +166,10 @@ class Endpoint:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def _serve(self) -> None:
+        yield_to_others()
+        self._server.serve_forever(poll_interval=0.1)
 
     @property
     def last_read_limit_s(self) -> float:
@@ -259,7 +262,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Gives the metrics."""
-        if self.server.is_loopback and not _is_loopback_name(self.headers.get("Host", "localhost")):
+        if self.server.is_loopback and not is_loopback(host_asked_for(self.headers.get("Host", "localhost"))):
             self._answer(403, b"only loopback names are answered at a loopback address\n")
         elif self.path.partition("?")[0] != PATH:
             self._answer(404, f"the metrics are at {PATH}\n".encode())
@@ -294,12 +297,3 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the library's name)
         """Requests go to the log of details only."""
         _LOG.debug(format, *args)
-
-
-def _is_loopback_name(host: str) -> bool:
-    """Whether a request's `Host` is this machine by itself, with or without a port."""
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-    try:
-        return name == "localhost" or ipaddress.ip_address(name.removeprefix("[").removesuffix("]")).is_loopback
-    except ValueError:
-        return False

@@ -9,15 +9,17 @@ sources. Deliberately not here: documents (`files`).
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
 
 from plimsoll.errors import RecordError
 from plimsoll.record.document import FileMark
-from plimsoll.record.files import DAMAGE_CURE, TABLE_FILES, read_bytes
+from plimsoll.record.files import DAMAGE_CURE, TABLE_FILES, check_bytes, read_bytes
 
 _PLACE = {"driver": pl.String(), "host": pl.String(), "instance": pl.String()}
 
@@ -161,15 +163,32 @@ def read_table(path: Path, mark: FileMark, measures: Collection[str] | None = No
         RecordError: The file is missing, damaged, or has other columns or types.
     """
     content = read_bytes(path, mark)
-    try:
+    with _reading(path):
         frame = pl.read_parquet(io.BytesIO(content)) if measures is None else _rows_of(content, measures)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise RecordError(f"{path}: is no Parquet table: {error}. {DAMAGE_CURE}") from error
     frame = _with_later_columns(path.name, frame)
     fault = _table_fault(path.name, frame)
     if fault:
         raise RecordError(f"{path}: {fault}. {DAMAGE_CURE}")
     return frame
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise RecordError(f"{path}: is no Parquet table: {error}. {DAMAGE_CURE}") from error
+
+
+def scan_table(path: Path, mark: FileMark) -> pl.LazyFrame:
+    """The same to be read piece by piece: a table of hours is never in memory as a whole. Its columns are not checked.
+
+    Raises:
+        RecordError: The file is missing, cut short or changed, or is no table.
+    """
+    check_bytes(path, mark)
+    with _reading(path):
+        return _with_later_columns(path.name, pl.scan_parquet(path))
 
 
 def _rows_of(content: bytes, measures: Collection[str]) -> pl.DataFrame:
@@ -184,9 +203,13 @@ def _rows_of(content: bytes, measures: Collection[str]) -> pl.DataFrame:
     return pl.concat(slices) if slices else rows.head(0).collect()
 
 
-def _with_later_columns(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+_Frame = TypeVar("_Frame", pl.DataFrame, pl.LazyFrame)
+
+
+def _with_later_columns(name: str, frame: _Frame) -> _Frame:
     """The frame with the columns that its writer did not know yet, without values."""
-    later = [column for column in _later(TABLES[name]) if column not in frame.columns]
+    known = frame.collect_schema().names()
+    later = [column for column in _later(TABLES[name]) if column not in known]
     if not later:
         return frame
     return frame.with_columns(pl.lit(None, TABLES[name][column]).alias(column) for column in later)

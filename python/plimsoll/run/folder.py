@@ -32,6 +32,9 @@ from plimsoll.spec.workloads import WORKLOADS_FILE, StatementsSpec, kept_files, 
 
 PLAN_FILE = "plan.json"
 EVENTS_FILE = "events.jsonl"
+GUIDE_HTML, GUIDE_MARKDOWN, GUIDE_JSON = GUIDE_FILES = ("guide.html", "guide.md", "guide.json")
+"""In the order in which they are written."""
+
 MACHINE_FILE = "machine.json"
 _Kept = TypeVar("_Kept", bound=Document)
 UNPLANNED = "made before the study was changed; kept, but not part of its guide"

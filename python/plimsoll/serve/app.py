@@ -19,7 +19,6 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +38,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plimsoll import __version__
 from plimsoll.errors import PlimsollError, RecordError
-from plimsoll.guide.policy import policy_hash
+from plimsoll.guide.page_safety import policy_hash, template_environment
 from plimsoll.record.files import checked_id, recordings_folder
 from plimsoll.record.store import read_recording
 from plimsoll.regular_file import read_regular
+from plimsoll.run.folder import GUIDE_HTML
 from plimsoll.serve import worker
 from plimsoll.serve.course import Course
-from plimsoll.serve.folders import GUIDE_FILE, Folders, runs_of
+from plimsoll.serve.folders import Folders, runs_of
 from plimsoll.serve.moments import tables_of_recording
 from plimsoll.serve.standing import FollowedFolder, Standing, trial_document
+from plimsoll.spec.addresses import address_in, host_asked_for
 from plimsoll.units import format_duration, format_number
 
 PAGE_POLICY = (
@@ -81,9 +82,13 @@ class Watched:
     """A folder that at least one page shows.
 
     Attributes:
-        listeners_count: How many do.
+        standing: Reads what stands in it.
+        following: Reads the trials that run in it.
+        listeners_count: How many pages do.
+        at_s: When it was read last, by the monotonic clock.
         document: Where it stands, as JSON.
-        trials: Those that run.
+        trials: Those that run, as JSON.
+        courses: How each of them goes, by its id.
     """
 
     standing: Standing
@@ -197,8 +202,8 @@ class Pages:
 
     async def _guide(self, folder: Path, ups: str, *, is_new: bool) -> Response:
         """The guide as it was built, else one that is built now."""
-        if not is_new and (folder / GUIDE_FILE).is_file():
-            text = await asyncio.to_thread(read_regular, folder / GUIDE_FILE, _GUIDE_BYTES_MAX)
+        if not is_new and (folder / GUIDE_HTML).is_file():
+            text = await asyncio.to_thread(read_regular, folder / GUIDE_HTML, _GUIDE_BYTES_MAX)
             return _document(text.decode(errors="replace"), await self._script_hashes())
         key = (folder, recordings_folder(folder).stat().st_mtime_ns)
         if key not in self._guides:
@@ -404,14 +409,8 @@ def is_own(host: str, names: frozenset[str]) -> bool:
     >>> is_own("127.0.0.1:5665", frozenset()), is_own("[::1]:5665", frozenset()), is_own("evil.example", frozenset())
     (True, True, False)
     """
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-    if name.lower() in names:
-        return True
-    try:
-        ip_address(name.removeprefix("[").removesuffix("]"))
-    except ValueError:
-        return False
-    return True
+    name = host_asked_for(host)
+    return name.lower() in names or address_in(name) is not None
 
 
 def application(root: Path, *, token: str, names: frozenset[str] = frozenset()) -> tuple[ASGIApp, Pages]:
@@ -470,13 +469,7 @@ def page(name: str, **values: Any) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("plimsoll.serve", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment("plimsoll.serve")
     environment.filters["when"] = when
     environment.filters["number"] = format_number
     return environment

@@ -21,15 +21,13 @@ from plimsoll.guide.headline import HEADLINE_CODES
 from plimsoll.record.files import recordings_folder
 from plimsoll.record.store import read_recording
 from plimsoll.regular_file import open_regular, read_regular
-from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, is_held
+from plimsoll.run.folder import EVENTS_FILE, GUIDE_HTML, GUIDE_JSON, PLAN_FILE, is_held
 from plimsoll.spec.study import STUDY_FILE
 
 DEPTH_MAX = 4
 FOLDERS_MAX = 20_000
 """So many folders are looked at."""
 
-GUIDE_FILE = "guide.html"
-_GUIDE_JSON = "guide.json"
 _JSON_BYTES_MAX = 64 * 2**20
 _TAIL_BYTES = 64 * 2**10
 _NAME_MAX, _ANSWER_MAX, _SYSTEMS_MAX = 200, 600, 100
@@ -77,7 +75,7 @@ class Folders:
     def __init__(self, root: Path) -> None:
         """Takes the folder."""
         self.root = root
-        self._kept: dict[Path, tuple[tuple[int, int, int], Any]] = {}
+        self._kept: dict[Path, tuple[FileMark, Any]] = {}
 
     def path_of(self, place: str) -> Path | None:
         """The folder of a place, if it is the root or one that `entries` can list; None otherwise.
@@ -123,8 +121,8 @@ class Folders:
         place = "" if path == self.root else path.relative_to(self.root).as_posix()
         is_study = any((path / name).exists() for name in (STUDY_FILE, PLAN_FILE))
         events = path / EVENTS_FILE
-        plan, guide = self._from(path / PLAN_FILE, _plan_of), self._from(path / _GUIDE_JSON, _guide_of)
-        changed_s = max(map(_changed_s, (recordings, events, path / _GUIDE_JSON)))
+        plan, guide = self._from(path / PLAN_FILE, _plan_of), self._from(path / GUIDE_JSON, _guide_of)
+        changed_s = max(map(_changed_s, (recordings, events, path / GUIDE_JSON)))
         return Entry(
             place=place,
             name=plan[0] if plan else path.resolve().name,
@@ -134,7 +132,7 @@ class Folders:
             recordings_count=len(names),
             server=self._server(recordings, names),
             answer=guide[0] if guide else "",
-            has_guide=(path / GUIDE_FILE).is_file(),
+            has_guide=(path / GUIDE_HTML).is_file(),
             systems=(plan[1] if plan else ()) or (guide[1] if guide else ()) or self._recorded(recordings, names),
         )
 
@@ -151,12 +149,9 @@ class Folders:
 
     def _from(self, path: Path, read: Callable[[Path], T]) -> T | None:
         """What a file says; None where it is not there or says nothing of the kind."""
-        try:
-            status = path.stat()
-        except OSError:
+        mark, known = file_mark(path), self._kept.get(path)
+        if mark is None:
             return None
-        mark = (status.st_mtime_ns, status.st_size, status.st_ino)  # times alone move in steps on many systems
-        known = self._kept.get(path)
         if known is None or known[0] != mark:
             try:
                 value: T | None = read(path)
@@ -167,6 +162,17 @@ class Folders:
 
 
 _ENVIRONMENT = "environment.json"
+
+FileMark = tuple[int, int, int]
+
+
+def file_mark(path: Path) -> FileMark | None:
+    """Another one when a file has changed: its time alone moves in steps on many systems. None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def is_listed(path: Path) -> bool:

@@ -16,8 +16,8 @@ import polars as pl
 
 from plimsoll.analyse.trial.histograms import NOTHING, SparseHistogram, duration_rows, merge
 from plimsoll.errors import RecordError
-from plimsoll.record.files import DAMAGE_CURE, check_bytes
-from plimsoll.record.frames import IN_FLIGHT, LATER, TABLES
+from plimsoll.record.files import DAMAGE_CURE
+from plimsoll.record.frames import IN_FLIGHT, TABLES, scan_table
 from plimsoll.record.model import Outcome, State, TrialRecord
 from plimsoll.record.store import Recording
 from plimsoll.run.live import LiveInterval
@@ -255,23 +255,13 @@ def tables_of_recording(recording: Recording) -> Tables:
         RecordError: One was changed.
     """
     outcome = recording.outcome
-    for name in TABLES:
-        if (mark := outcome.files.get(name)) is not None:
-            check_bytes(recording.path / name, mark)
+    tables = {name: scan_table(recording.path / name, outcome.files[name]) for name in TABLES if name in outcome.files}
 
     def scan(name: str, _first: int, _last: int) -> pl.LazyFrame | None:
-        if name not in outcome.files:
-            return None
-        return _with_later(name, pl.scan_parquet(recording.path / name))
+        return tables.get(name)
 
     began = None if outcome.account is None else outcome.account.started_unix_s
     return Tables(scan, _state_at(recording.trial, outcome), began)
-
-
-def _with_later(name: str, rows: pl.LazyFrame) -> pl.LazyFrame:
-    known = rows.collect_schema().names()
-    missing = [column for column, table in LATER if table is TABLES[name] and column not in known]
-    return rows.with_columns(pl.lit(None, TABLES[name][column]).alias(column) for column in missing)
 
 
 def _state_at(trial: TrialRecord, outcome: Outcome) -> Callable[[int], State]:

@@ -28,6 +28,8 @@ import uvicorn
 from plimsoll.errors import HostError
 from plimsoll.interruption import handled_by
 from plimsoll.serve.app import Pages, application
+from plimsoll.spec.addresses import in_url
+from plimsoll.telemetry.sampler import yield_to_others
 
 LOOPBACK, PORT = "127.0.0.1", 5665
 TOKEN_LEAST = 16
@@ -72,8 +74,7 @@ def bound(host: str, port: int, *, or_any: bool = False) -> socket.socket:
 def address_of(listening: socket.socket, token: str, path: str = "") -> str:
     """Where a browser finds the pages."""
     host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}/{token}/{path}"
+    return f"http://{in_url(host)}:{port}/{token}/{path}"
 
 
 class _Server(uvicorn.Server):
@@ -186,6 +187,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     os.nice(_NICENESS)
+    yield_to_others()  # threads that it starts do so too
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     request = json.loads(sys.stdin.buffer.readline())

@@ -39,10 +39,11 @@ from plimsoll.run.events import (
     Stamped,
     TrialEnded,
 )
-from plimsoll.run.folder import EVENTS_FILE, is_held, read_plan
+from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, is_held, read_plan
 from plimsoll.run.live import LiveReader
 from plimsoll.run.status import EventSummary, answer_lines, duet_words, search_line
 from plimsoll.serve.course import Course
+from plimsoll.serve.folders import FileMark, file_mark
 from plimsoll.serve.moments import of_live, tables_of_partial, tables_of_recording
 from plimsoll.units import format_duration, format_number, format_percent, format_rate
 from plimsoll.wording import counted
@@ -109,7 +110,7 @@ class Standing:
         self.folder = folder
         self._events = Events(folder / EVENTS_FILE)
         self._weather: dict[str, Weather | None] = {}
-        self._plan: tuple[int, Plan | None] = (0, None)
+        self._plan: tuple[FileMark | None, Plan | None] = (None, None)
         self._of_trials: tuple[object, dict[str, Any]] = (None, {})
 
     def document(self) -> dict[str, Any]:
@@ -142,13 +143,13 @@ class Standing:
         return self._of_trials[1]
 
     def _read_plan(self) -> Plan | None:
-        with contextlib.suppress(OSError):
-            changed_ns = (self.folder / "plan.json").stat().st_mtime_ns
-            if self._plan[0] != changed_ns:
-                with contextlib.suppress(RecordError):
-                    self._plan = (changed_ns, read_plan(self.folder))
-            return self._plan[1]
-        return None
+        mark = file_mark(self.folder / PLAN_FILE)
+        if mark is None:
+            return None
+        if self._plan[0] != mark:
+            with contextlib.suppress(RecordError):
+                self._plan = (mark, read_plan(self.folder))
+        return self._plan[1]
 
     def _progress(self, plan: Plan) -> dict[str, Any]:
         """How many of the planned trials are done, and how long the rest is expected to take."""

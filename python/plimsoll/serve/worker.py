@@ -15,6 +15,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from plimsoll.servers.placing import die_with_parent
+from plimsoll.telemetry.sampler import yield_to_others
+
 LIMIT_S = 600.0
 """A guide of 500 recordings takes some seconds; what takes longer than this hangs."""
 
@@ -41,7 +44,8 @@ async def ask(request: dict[str, Any], folder: Path) -> dict[str, Any]:
         limit=_ANSWER_BYTES_MAX,
     )
     try:
-        output, _ = await asyncio.wait_for(process.communicate(json.dumps(request).encode() + b"\n"), LIMIT_S)
+        line = json.dumps({"asked_by": os.getpid(), **request}).encode() + b"\n"
+        output, _ = await asyncio.wait_for(process.communicate(line), LIMIT_S)
         answer: dict[str, Any] = json.loads(output)
     except TimeoutError:
         return {"fault": f"took longer than {LIMIT_S:.0f} s"}
@@ -114,9 +118,12 @@ def main() -> None:
     """Answers one request. It ends with whoever asked, and Ctrl-C is for that."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICENESS)
+    yield_to_others()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else prints must not be taken for an answer
-    answers.write(json.dumps(answer_to(json.loads(sys.stdin.buffer.readline()))).encode() + b"\n")
+    request = json.loads(sys.stdin.buffer.readline())
+    die_with_parent(request.pop("asked_by"))
+    answers.write(json.dumps(answer_to(request)).encode() + b"\n")
     answers.flush()
 
 

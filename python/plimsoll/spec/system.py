@@ -34,6 +34,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, fi
 
 from plimsoll.errors import Fault, Loc, SpecError, within
 from plimsoll.record.model import Price
+from plimsoll.spec.addresses import is_loopback
 from plimsoll.spec.factors import Origin
 from plimsoll.spec.fields import (
     DurationS,
@@ -485,12 +486,7 @@ def exporter_faults(exporters: tuple[ExporterSpec, ...], *, is_managed: bool) ->
 def _is_private(url: str) -> bool:
     """Whether nobody on the way can read what is sent there."""
     parts = urlsplit(url)
-    if parts.scheme == "https" or parts.hostname == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(parts.hostname or "").is_loopback
-    except ValueError:
-        return False
+    return parts.scheme == "https" or is_loopback(parts.hostname or "")
 
 
 UTILISATION = 0.5

@@ -29,6 +29,7 @@ from urllib.parse import urlsplit
 
 from plimsoll.drive.executable import NODE_LOST
 from plimsoll.errors import HostError
+from plimsoll.spec.addresses import in_url
 
 READY_WAIT_S = 20.0
 """For nodes to be free, or to be there."""
@@ -333,13 +334,13 @@ def refuse_unguarded(
     public = next((ip for ip in addresses if not is_own(ip)), None)
     scheme = "ray://" if "://" in address else ""
     if public is None:
-        return f"{scheme}{_in_url(addresses[0])}:{port}"
+        return f"{scheme}{in_url(addresses[0])}:{port}"
     if os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
         raise HostError(
             f"Ray: {_shown(address, public)} is neither loopback nor private, and Ray's token authentication is off;"
             f" {_CURE}"
         )
-    if not (asks_token or asks_for_token)(f"{_in_url(host)}:{port}", method):
+    if not (asks_token or asks_for_token)(f"{in_url(host)}:{port}", method):
         raise HostError(
             f"Ray: {_shown(address, public)} is neither loopback nor private, and the cluster asks for no token, so"
             f" everybody who reaches it can run programs on it; {_CURE}"
@@ -391,10 +392,6 @@ def _addresses(host: str) -> list[str]:
     except (OSError, UnicodeError) as error:
         raise HostError(f"Ray: the host {host!r} cannot be resolved: {error}; check the address") from None
     return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
-
-
-def _in_url(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 def _shown(address: str, public: str) -> str:
