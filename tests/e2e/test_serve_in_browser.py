@@ -14,18 +14,16 @@ import pytest
 
 from plimsoll.analyse.trial.histograms import durations
 from plimsoll.analyse.trial.trial_summary import compared_trial
-from plimsoll.record.environment import Environment
-from plimsoll.record.model import EngineAccount, Outcome, State, SystemRecord, TrialRecord, Verdict, Window
-from plimsoll.record.partial import PartialRecording
+from plimsoll.record.model import State, SystemRecord, TrialRecord, Window
 from plimsoll.record.store import read_recording
 from plimsoll.run.folder import HeldFolder
-from plimsoll.run.rows import IntervalRows, response_ms_p99
+from plimsoll.run.rows import response_ms_p99
 from plimsoll.run.spool import Spool
-from plimsoll.run.watch import Watch
 from plimsoll.serve.process import beside
 from plimsoll.units import format_ms, format_rate
 from support.browser import Browser, Page, browser
 from support.recordings import a_trial
+from support.spools import begun, committed
 from unit.run.test_spool import interval
 
 BEGAN, WARM, COUNT = 1_700_000_000.0, 5, 30
@@ -45,9 +43,7 @@ class Fed:
     spool: Spool = field(init=False)
 
     def __post_init__(self) -> None:
-        partial = PartialRecording.begin(self.folder, self.trial.trial_id)
-        partial.draft(self.trial, Environment(), Outcome(verdict=Verdict.INTERRUPTED))
-        self.spool = Spool(partial, IntervalRows(driver="d", host="h"), Watch())
+        self.spool = begun(self.folder, self.trial)
 
     def feed(self, first: int, end: int) -> None:
         for index in range(first, end):
@@ -56,19 +52,8 @@ class Fed:
             self.spool.add(interval(index, completed=completed), began_unix_s=BEGAN, state=state)
 
     def commit(self) -> Path:
-        self.spool.flush()
-        account = EngineAccount(
-            started_unix_s=BEGAN,
-            duration_s=COUNT,
-            offered_count=0,
-            unfinished_count=0,
-            client_user_s=1.0,
-            client_system_s=1.0,
-            client_memory_bytes_max=1,
-        )
         window = Window(first=WARM, last=COUNT - 1)
-        outcome = Outcome(verdict=Verdict.COMPLETE, window=window, account=account)
-        return self.spool.partial.commit(self.trial, Environment(), outcome)
+        return committed(self.spool, self.trial, began_unix_s=BEGAN, window=window)
 
 
 def fed(folder: Path, trial_id: str, system: str) -> Fed:

@@ -224,16 +224,11 @@ class StudyDisplay:
         return max(self._ends_at - time.monotonic(), 0)
 
     def _picture(self) -> Group:
-        done = f"{self._done_count}/{self._trial_count} trials, {left_words(self._left_s)}"
+        now = line_of(f"  {self._now}"), line_of(f"  {self._seen}", style="bold")
         if not self.has_begun:
-            return Group(line_of(f"  {self._now}"), line_of(f"  {self._seen}", style="bold"))
-        return Group(
-            Bar(self._done_count / max(self._trial_count, 1), done),
-            line_of(f"  {self._now}"),
-            line_of(f"  {self._seen}", style="bold"),
-            self._minute,
-            self._cells,
-        )
+            return Group(*now)
+        done = f"{self._done_count}/{self._trial_count} trials, {left_words(self._left_s)}"
+        return Group(Bar(self._done_count / max(self._trial_count, 1), done), *now, self._minute, self._cells)
 
 
 _FREQUENT = frozenset({"interval_ended", "duet_progressed", "data_progressed"})
@@ -268,10 +263,8 @@ def _planned_cells(folder: Path) -> CellTable:
         if plan.searches:
             return CellTable(((search.system, search.workload), _CAPACITY) for search in plan.searches)
         cells = CellTable(_in_order(plan.trials))
-        ids, events = (
-            {trial.trial_id for trial in plan.trials},
-            (each.event for each in read_events(folder / EVENTS_FILE)),
-        )
+        ids = {trial.trial_id for trial in plan.trials}
+        events = (stamped.event for stamped in read_events(folder / EVENTS_FILE))
         last = {event.trial_id: event for event in events if isinstance(event, TrialEnded) and event.trial_id in ids}
     except RecordError:
         return CellTable()

@@ -250,10 +250,9 @@ def trial(
         run = SingleRun(workload=load.workload, target=resolved, managed=next(iter(started), None),
             connections=connections, warm_up_s=load.warm_up_s, duration_s=load.duration_s, seed=seed,
             arrivals=load.arrivals, clients=load.clients, drivers=shared, replicas=tuple(started[1:]))  # fmt: skip
-        shown = _shown_folder(stack, kept, watch) if watch.web else None
-        raise typer.Exit(
-            _measure_and_show(run, kept, shown, plain=watch.no_progress, as_json=as_json, whole_sheet=sheet)
-        )
+        wanted = _shown_folder(stack, kept, watch) if watch.web else kept
+        show = Shown(is_recorded=kept is not None, plain=watch.no_progress, as_json=as_json, whole_sheet=sheet)
+        raise typer.Exit(_measure_and_show(run, wanted, show))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,15 +325,24 @@ def _shown_folder(stack: ExitStack, kept: RecordingWanted | None, watch: WatchOp
     return wanted
 
 
-def _measure_and_show(
-    run: SingleRun,
-    kept: RecordingWanted | None,
-    shown: RecordingWanted | None,
-    *,
-    plain: bool,
-    as_json: bool,
-    whole_sheet: bool,
-) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What is printed of a run.
+
+    Attributes:
+        is_recorded: Where the recording is. It may be only for the page that shows the run.
+        plain: Lines while load runs, on a terminal too.
+        as_json: The result as JSON.
+        whole_sheet: Every deviation from the TPC-C specification.
+    """
+
+    is_recorded: bool
+    plain: bool
+    as_json: bool
+    whole_sheet: bool
+
+
+def _measure_and_show(run: SingleRun, wanted: RecordingWanted | None, show: Shown) -> int:
     """Measures, shows what was measured and what was kept; returns the exit code."""
     from plimsoll.analyse.answers.trial_result import trial_result
     from plimsoll.cli.failures import INTERRUPTED
@@ -346,15 +354,15 @@ def _measure_and_show(
 
     code, measured, notes = 0, None, tuple[str, ...]()
     try:
-        measured, notes = _measured(run, kept, shown, plain=plain)
+        measured, notes = _measured(run, wanted, show)
     except Interrupted as interrupted:
-        code, measured, notes = INTERRUPTED, interrupted.measured, interrupted.notes if kept else ()
+        code, measured, notes = INTERRUPTED, interrupted.measured, interrupted.notes if show.is_recorded else ()
         if measured is None:
             print(f"nothing was measured: interrupted after {interrupted.load_s:.1f} s of load", file=sys.stderr)
     if measured is not None:
         result = trial_result(measured, run.arrivals)
-        text = result.model_dump_json(indent=2) if as_json else result_text(result, whole_sheet=whole_sheet)
-        echo_fitted(text, is_text=not as_json)
+        text = result.model_dump_json(indent=2) if show.as_json else result_text(result, whole_sheet=show.whole_sheet)
+        echo_fitted(text, is_text=not show.as_json)
     for note in notes:
         typer.echo(f"plimsoll: {printable(note)}", err=True)
     if measured is not None and measured.outcome.verdict is Verdict.FAILED:  # the figures are evidence, and no result
@@ -387,19 +395,16 @@ def throwaway(
         return stack.enter_context(made)
 
 
-def _measured(
-    run: SingleRun, kept: RecordingWanted | None, shown: RecordingWanted | None, *, plain: bool
-) -> tuple[TrialSummary, tuple[str, ...]]:
+def _measured(run: SingleRun, wanted: RecordingWanted | None, show: Shown) -> tuple[TrialSummary, tuple[str, ...]]:
     """What was measured between two looks at the consistency of the rows, where the workload asks for them."""
     from plimsoll.record.model import Verdict
     from plimsoll.run.replicas import refuse_different_replicas
     from plimsoll.run.single import named_instances, record_single, run_single
 
     _look_at_consistency(run, "before the load")
-    wanted = kept or shown
-    with _seconds_shown(run, plain=plain) as seen:
+    with _seconds_shown(run, plain=show.plain) as seen:
         measured, notes = (run_single(run, seen), ()) if wanted is None else record_single(run, wanted, seen)
-    notes = notes if kept else ()
+    notes = notes if show.is_recorded else ()
     if measured.outcome.verdict is not Verdict.FAILED:  # a server that does not answer says nothing about its rows
         _look_at_consistency(run, "after the load")
         if run.managed is not None and run.replicas:
@@ -427,6 +432,9 @@ def _seconds_shown(run: SingleRun, *, plain: bool) -> Iterator[Callable[[Interva
 
     minute, total_s = LastMinute(), run.warm_up_s + run.duration_s
     with panel_on(stderr_console(), is_wanted=not plain) as panel:
+        if panel is None:
+            yield partial(show_interval, connections=run.connections)
+            return
 
         def show(interval: Interval) -> None:
             at_s = interval.to_ns / 1e9
@@ -434,10 +442,9 @@ def _seconds_shown(run: SingleRun, *, plain: bool) -> Iterator[Callable[[Interva
             done = f"{format_duration(at_s)} of {format_duration(total_s)}, {left_words(total_s - at_s)}"
             state = "warm" if at_s <= run.warm_up_s else "measure"
             words = line_of(f"  {state}: {_interval_words(interval, run.connections)}", style="bold")
-            if panel is not None:
-                panel.update(Group(Bar(at_s / total_s, done), words, minute), is_rare=False)
+            panel.update(Group(Bar(at_s / total_s, done), words, minute), is_rare=False)
 
-        yield partial(show_interval, connections=run.connections) if panel is None else show
+        yield show
 
 
 def show_interval(interval: Interval, *, connections: int) -> None:

@@ -86,17 +86,11 @@ class LocalCollecting:
             of_host: Whether that machine, which must be this one, is watched too.
         """
         placed = trial_samplers(host=host, instances=wanted.instances, client_pid=wanted.client_pid, of_host=of_host)
-        asking = wanted.asking
-        if asking is not None:  # others share the host: of it only what tells of a disturbance
+        if wanted.asking is not None:  # others share the host: of it only what tells of a disturbance
             placed = [
                 place for place in placed if place.instance or isinstance(place.sampler, CpuSampler | FrequencySampler)
             ]
-        placed = [_telling(place, wanted) for place in placed]
-        if asking is not None:
-            placed = [
-                replace(place, sampler=_WhileThawed(place.sampler, asking)) if place.instance else place
-                for place in placed
-            ]
+        placed = [_watched(place, wanted) for place in placed]
         self._driver = wanted.driver
         self._collector = Collector([*placed, *wanted.others], interval_s=wanted.interval_s)
         self._collector.start()
@@ -115,11 +109,16 @@ class LocalCollecting:
         self._collector.stop()
 
 
-def _telling(place: Placed, wanted: WatchRequest) -> Placed:
+def _watched(place: Placed, wanted: WatchRequest) -> Placed:
+    """The same, which tells of its samples, and asks no server that is frozen."""
+
     def saw(sample: Sample) -> None:
         wanted.saw(place.host, place.instance, sample)
 
-    return replace(place, sampler=_ReportingSampler(place.sampler, saw))
+    sampler: Sampler = _ReportingSampler(place.sampler, saw)
+    if wanted.asking is not None and place.instance:
+        sampler = _WhileThawed(sampler, wanted.asking)
+    return replace(place, sampler=sampler)
 
 
 def telemetry_frame(columns: Columns, *, driver: str, ahead_s: float = 0.0) -> pl.DataFrame:

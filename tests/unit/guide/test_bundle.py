@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from plimsoll.errors import HostError, RecordError, SpecError
 from plimsoll.guide.answer import render_json
 from plimsoll.guide.build import analyse_folder
-from plimsoll.guide.bundle import CHANGED_FILE, GUIDE_FILES, Packed, is_member, pack, unpack, without_comments
+from plimsoll.guide.bundle import CHANGED_FILE, Packed, is_member, pack, unpack, without_comments
 from plimsoll.prose.phrases import is_secret
 from plimsoll.record import environment, model
 from plimsoll.record.document import FileMark
@@ -24,7 +24,7 @@ from plimsoll.record.files import mark_of
 from plimsoll.record.model import HookRecord, Outcome, SystemRecord, Verdict, Window, WorkloadRecord
 from plimsoll.record.partial import PartialRecording
 from plimsoll.record.store import read_study
-from plimsoll.run.folder import POINTER_FILE, HeldFolder
+from plimsoll.run.folder import GUIDE_FILES, POINTER_FILE, HeldFolder
 from plimsoll.spec.workloads import WORKLOADS_FILE, shipped
 from support.canaries import TOKEN, traces
 from support.recordings import a_trial, intervals, rewrite

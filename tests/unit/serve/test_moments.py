@@ -8,19 +8,16 @@ import pytest
 
 from plimsoll.drive.protocol import Histogram, Interval, ReplicationInterval
 from plimsoll.errors import RecordError
-from plimsoll.record.environment import Environment
-from plimsoll.record.model import EngineAccount, Outcome, State, Verdict, Window
-from plimsoll.record.partial import PartialRecording
+from plimsoll.record.model import State, Window
 from plimsoll.record.store import read_recording
 from plimsoll.run.live import LiveReader
-from plimsoll.run.rows import IntervalRows
 from plimsoll.run.spool import Spool
-from plimsoll.run.watch import Watch
 from plimsoll.serve.app import course_of
 from plimsoll.serve.course import Course, Moment
 from plimsoll.serve.moments import gauges_of, of_live, tables_of_partial, tables_of_recording
 from plimsoll.serve.standing import FollowedFolder, FollowedTrial
 from support.recordings import a_trial
+from support.spools import begun, committed
 from unit.run.test_spool import interval
 
 BEGAN = 1_700_000_000.0
@@ -42,30 +39,15 @@ def told(index: int) -> Interval:
 
 @pytest.fixture
 def spooled(tmp_path: Path) -> Spool:
-    partial = PartialRecording.begin(tmp_path, "t1")
-    partial.draft(a_trial(), Environment(), Outcome(verdict=Verdict.INTERRUPTED))
-    spool = Spool(partial, IntervalRows(driver="d", host="h"), Watch())
+    spool = begun(tmp_path, a_trial())
     for index in range(COUNT):
         state = State.WARM if index < MEASURED_FROM else State.MEASURE
         spool.add(told(index), began_unix_s=BEGAN, state=state)
     return spool
 
 
-def committed(spool: Spool) -> Path:
-    spool.flush()
-    account = EngineAccount(
-        started_unix_s=BEGAN,
-        duration_s=COUNT,
-        offered_count=0,
-        unfinished_count=0,
-        client_user_s=0.0,
-        client_system_s=0.0,
-        client_memory_bytes_max=0,
-    )
-    last = int(spool.partial.rows("intervals.parquet")["interval"].to_numpy().max())
-    window = Window(first=MEASURED_FROM, last=last)
-    outcome = Outcome(verdict=Verdict.COMPLETE, window=window, account=account)
-    return spool.partial.commit(a_trial(), Environment(), outcome)
+def ended(spool: Spool, count: int = COUNT) -> Path:
+    return committed(spool, a_trial(), began_unix_s=BEGAN, window=Window(first=MEASURED_FROM, last=count - 1))
 
 
 def shown(moment: Moment) -> tuple[object, ...]:
@@ -81,7 +63,7 @@ def shown(moment: Moment) -> tuple[object, ...]:
 
 def test_the_recording_says_of_each_second_what_the_live_file_said(spooled: Spool) -> None:
     live = [shown(of_live(seen)) for seen in LiveReader(spooled.partial.path).take()]
-    recorded = [shown(moment) for moment in tables_of_recording(read_recording(committed(spooled))).moments()]
+    recorded = [shown(moment) for moment in tables_of_recording(read_recording(ended(spooled))).moments()]
     assert len(live) == COUNT
     assert recorded == live
 
@@ -99,7 +81,7 @@ def test_who_comes_late_sees_the_trial_from_its_begin(spooled: Spool) -> None:
     trial = FollowedTrial(spooled.partial.path)
     trial.read_on()
     late, early = trial.course.document(), Course()
-    for moment in tables_of_recording(read_recording(committed(spooled))).moments():
+    for moment in tables_of_recording(read_recording(ended(spooled))).moments():
         early.add(moment)
     assert trial.trial is not None
     assert late["measured"] == early.document()["measured"]
@@ -111,14 +93,14 @@ def test_what_ended_between_two_looks_comes_from_the_recording(spooled: Spool, t
     (trial,) = folder.read_on()
     assert trial.course.last_index == COUNT - 1
     spooled.add(told(COUNT), began_unix_s=BEGAN)
-    path = committed(spooled)
+    path = ended(spooled, COUNT + 1)
     assert folder.read_on() == [trial]
     assert trial.course.last_index == COUNT
     assert trial.course.document()["measured"] == course_of(path)["course"]["measured"]
 
 
 def test_a_damaged_recording_is_refused(spooled: Spool) -> None:
-    path = committed(spooled)
+    path = ended(spooled, COUNT + 1)
     table = path / "histograms.parquet"
     content = bytearray(table.read_bytes())
     content[len(content) // 2] ^= 1
