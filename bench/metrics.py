@@ -68,6 +68,6 @@ def a_second(ground: Ground) -> LiveInterval:
     load = Load(workload=ground.workload("oltp_read_write"), connections=16, duration_s=2.0)
     _, messages = ground.engine.intervals(load)
     last = [message for message in messages if isinstance(message, Interval)][-1]
-    seen = live_interval(last, trial_id="t", began_unix_s=0.0, state=State.MEASURE, measured_from=0, telemetry=())
+    seen = live_interval(last, trial_id="t", began_unix_s=0.0, state=State.MEASURE, window=None, telemetry=())
     (transactions,) = seen.transactions.values()
     return seen.model_copy(update={"transactions": dict.fromkeys(TYPES, transactions)})

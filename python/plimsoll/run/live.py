@@ -24,7 +24,7 @@ from plimsoll.drive.merging import merge_histograms
 from plimsoll.drive.protocol import Counts, GroupInterval, Histogram, Interval
 from plimsoll.record.document import Document
 from plimsoll.record.level import Level
-from plimsoll.record.model import State, TrialRecord
+from plimsoll.record.model import State, TrialRecord, Window
 from plimsoll.regular_file import open_regular
 
 LIVE_FILE = "live.jsonl"
@@ -93,7 +93,7 @@ class LiveInterval(Document):
         unix_s: When it ended, wall clock.
         length_s: Its length, seconds.
         state: Warm-up, or measurement.
-        measured_from: Index of the first interval that counts; None during the warm-up.
+        window: The measured window so far; None while nothing counts. What comes after it does not count.
         transactions: By type.
         connected_count: Connections that were open at its end.
         waiting_count: Transactions that were due at its end and that no connection was free for.
@@ -113,7 +113,7 @@ class LiveInterval(Document):
     unix_s: float
     length_s: float
     state: State
-    measured_from: int | None = None
+    window: Window | None = None
     transactions: dict[str, LiveTransactions]
     errors: tuple[LiveErrors, ...]
     connected_count: int
@@ -142,7 +142,7 @@ def live_interval(
     trial: TrialRecord | None = None,
     began_unix_s: float,
     state: State,
-    measured_from: int | None,
+    window: Window | None,
     telemetry: Iterable[LiveSample],
 ) -> LiveInterval:
     """An interval of the engine's as viewers see it.
@@ -153,7 +153,7 @@ def live_interval(
         trial: As far as it is known.
         began_unix_s: When interval 0 began, wall clock.
         state: Which the interval belongs to.
-        measured_from: Index of the first interval that counts; None during the warm-up.
+        window: The measured window so far; None while nothing counts.
         telemetry: The last samples.
     """
     groups = interval.groups
@@ -170,7 +170,7 @@ def live_interval(
         unix_s=began_unix_s + interval.to_ns / 1e9,
         length_s=(interval.to_ns - interval.from_ns) / 1e9,
         state=state,
-        measured_from=measured_from,
+        window=window,
         transactions=_transactions(groups),
         errors=tuple(
             LiveErrors(error_class=error.error_class, code=error.code, count=error.count)

@@ -194,11 +194,13 @@ class _Drive:
 
     def _take(self, interval: Interval) -> None:
         state = State.WARM if interval.index < self._first else State.MEASURE
-        self._spool.add(interval, began_unix_s=self._began_unix_s, state=state)
-        if interval.index < self._first + self._count:
+        is_before_end = interval.index < self._first + self._count
+        if is_before_end and interval.index >= self._first:
+            self._progressing.measured.add(interval)
+        window = self._progressing.measured.window
+        self._spool.add(interval, began_unix_s=self._began_unix_s, state=state, window=window)
+        if is_before_end:
             self._seen(interval)
-            if interval.index >= self._first:
-                self._progressing.measured.add(interval)
 
     def measured(self, trial: TrialRecord, environment: Environment) -> tuple[TrialSummary | None, Outcome]:
         """The measured window, and its outcome: `failed` where the server was gone or silent when the load ended."""

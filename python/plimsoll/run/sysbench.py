@@ -166,10 +166,10 @@ class _Run:
         """Takes one interval in; the warm-up does not count, nor what was left to do when the time was over."""
         if interval.index == 0:
             self._began_unix_s = time.time() - interval.to_ns / 1e9
-        self._spool(interval)
         end = math.inf if self._duration_s is None else self._warm_up + self._duration_s
         if self._warm_up <= interval.index < end:
             self.progressing.measured.add(interval)
+        self._spool(interval)
 
     def _spool(self, interval: Interval) -> None:
         """A disk that is full must not end a run whose report somebody waits for; it is told when the run is done."""
@@ -177,7 +177,8 @@ class _Run:
             return
         try:
             state = State.WARM if interval.index < self._warm_up else State.MEASURE
-            self.spool.add(interval, began_unix_s=self._began_unix_s, state=state)
+            window = self.progressing.measured.window
+            self.spool.add(interval, began_unix_s=self._began_unix_s, state=state, window=window)
         except StorageError as error:
             self._lost = error
 

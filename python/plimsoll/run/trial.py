@@ -216,12 +216,12 @@ class TrialRunner:
             progressing.first_measured = interval.index
             note_warm(progressing, spool.watch.redo_bytes())
             self._enter(task, progressing, spool, State.MEASURE, began_unix_s + interval.from_ns / 1e9)
-        spool.add(interval, began_unix_s=began_unix_s, state=progressing.state)
         progressing.throughput_tps.append(interval.throughput_tps)
         if progressing.first_measured is not None and not progressing.is_measured:
             progressing.measured.add(interval)
             is_late = progressing.knee is not None and progressing.knee.reached(interval)
             progressing.is_measured = is_late or ends(task, progressing, spool.watch.series())
+        spool.add(interval, began_unix_s=began_unix_s, state=progressing.state, window=progressing.measured.window)
         self._log.say(
             IntervalEnded(
                 index=interval.index,

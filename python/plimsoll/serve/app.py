@@ -100,9 +100,17 @@ class Watched:
     courses: dict[str, Course] = field(default_factory=dict)
     _reading: asyncio.Future[None] | None = None
 
-    async def read_on(self) -> None:
-        """Reads what is new, once a second for all that listen; one of them that leaves does not end it."""
-        if self._reading is None or (self._reading.done() and time.monotonic() - self.at_s >= TICK_S / 2):
+    async def read_on(self, *, is_last: bool = False) -> None:
+        """Reads what is new; one of the pages that leaves does not end it.
+
+        Args:
+            is_last: The run has ended: all that it left is read, however short ago the last look was. Otherwise once a
+                second for all that listen.
+        """
+        if is_last and self._reading is not None:
+            await asyncio.shield(self._reading)
+        is_due = is_last or time.monotonic() - self.at_s >= TICK_S / 2
+        if self._reading is None or (self._reading.done() and is_due):
             self._reading = asyncio.ensure_future(asyncio.to_thread(self._read_on))
         await asyncio.shield(self._reading)
 
@@ -249,7 +257,7 @@ class Pages:
                     await asyncio.wait_for(self.closing.wait(), TICK_S)
                 except TimeoutError:
                     continue
-            await watched.read_on()
+            await watched.read_on(is_last=True)
             for line in sent.new(watched):
                 yield line
             yield "event: ended\ndata: {}\n\n"

@@ -54,6 +54,7 @@ class Moment:
     Attributes:
         unix_s: When it ended, wall clock.
         length_s: Its length, seconds.
+        counts: It is part of the measured window. What comes after that has its state and does not count.
         completed: Transactions that completed.
         failed: Transactions that failed or were dropped.
         errors: Failed statements by their class and code, as people read it.
@@ -65,6 +66,7 @@ class Moment:
     unix_s: float
     length_s: float
     state: State
+    counts: bool
     completed: int
     failed: int
     errors: Mapping[str, int]
@@ -211,7 +213,7 @@ class Course:
             self._began_unix_s = moment.unix_s - moment.length_s * (moment.index + 1)
         self.last_index, self._last = moment.index, moment
         self._errors.update(moment.errors)
-        if moment.state is State.MEASURE:
+        if moment.counts:
             self._measured.add(moment)
         self._recent.append(moment)
         self._recent_response.add(moment.response)

@@ -18,7 +18,7 @@ from plimsoll.analyse.trial.histograms import NOTHING, SparseHistogram, duration
 from plimsoll.errors import RecordError
 from plimsoll.record.files import DAMAGE_CURE
 from plimsoll.record.frames import IN_FLIGHT, TABLES, scan_table
-from plimsoll.record.model import Outcome, State, TrialRecord
+from plimsoll.record.model import State, Window
 from plimsoll.record.store import Recording
 from plimsoll.run.live import LiveInterval
 from plimsoll.run.rows import merged
@@ -51,6 +51,7 @@ def of_live(interval: LiveInterval) -> Moment:
         unix_s=interval.unix_s,
         length_s=interval.length_s,
         state=interval.state,
+        counts=_counts(interval.window, interval.index),
         completed=interval.completed,
         failed=sum(count.failed + count.dropped for count in counts),
         errors=_errors((error.error_class, error.code, error.count) for error in interval.errors),
@@ -103,12 +104,12 @@ class Tables:
     Attributes:
         scan: A table by the name of its file, at least the rows of the intervals from one to another; None where it is
             not there.
-        state_at: The state of an interval, by its index.
+        window: Which intervals count; None while none does.
         began_unix_s: When interval 0 began, wall clock; None where that is to be found in the tables.
     """
 
     scan: Callable[[str, int, int], pl.LazyFrame | None]
-    state_at: Callable[[int], State]
+    window: Window | None
     began_unix_s: float | None
 
     def moments(self) -> Iterator[Moment]:
@@ -126,7 +127,7 @@ class Tables:
         counted = self._counted()
         if counted.is_empty():
             return
-        errors = self._errors_by_interval()
+        errors, window = self._errors_by_interval(), self.window
         lags = self._lags()
         began_unix_s = self.began_unix_s
         telemetry = _Telemetry(self._whole("telemetry.parquet"))
@@ -146,7 +147,8 @@ class Tables:
                     index=index,
                     unix_s=unix_s,
                     length_s=to_s - from_s,
-                    state=self.state_at(index),
+                    state=State.WARM if window is None or index < window.first else State.MEASURE,
+                    counts=_counts(window, index),
                     completed=completed,
                     failed=failed,
                     errors=errors.get(index, {}),
@@ -261,19 +263,11 @@ def tables_of_recording(recording: Recording) -> Tables:
         return tables.get(name)
 
     began = None if outcome.account is None else outcome.account.started_unix_s
-    return Tables(scan, _state_at(recording.trial, outcome), began)
+    return Tables(scan, outcome.window, began)
 
 
-def _state_at(trial: TrialRecord, outcome: Outcome) -> Callable[[int], State]:
-    window = outcome.window
-    if window is not None:
-        return lambda index: State.MEASURE if window.first <= index <= window.last else State.WARM
-    is_measured = bool(trial.states) and trial.states[0].state is State.MEASURE
-    return lambda _: State.MEASURE if is_measured else State.WARM
-
-
-def tables_of_partial(folder: Path, measured_from: int | None) -> Tables:
-    """The segments of a trial that runs, which counts from an interval on; None while it warms up."""
+def tables_of_partial(folder: Path, window: Window | None) -> Tables:
+    """The segments of a trial that runs, and which of its intervals count so far; None while it warms up."""
     spans: dict[Path, tuple[int, int]] = {}
 
     def scan(name: str, first: int, last: int) -> pl.LazyFrame | None:
@@ -285,7 +279,7 @@ def tables_of_partial(folder: Path, measured_from: int | None) -> Tables:
             segments = [segment for segment in segments if spans[segment][0] <= last and spans[segment][1] >= first]
         return pl.scan_parquet(segments) if segments else None
 
-    return Tables(scan, lambda index: _state_from(measured_from, index), None)
+    return Tables(scan, window, None)
 
 
 def _span(segment: Path) -> tuple[int, int]:
@@ -294,5 +288,5 @@ def _span(segment: Path) -> tuple[int, int]:
     return int(indexes.min()), int(indexes.max())
 
 
-def _state_from(measured_from: int | None, index: int) -> State:
-    return State.MEASURE if measured_from is not None and index >= measured_from else State.WARM
+def _counts(window: Window | None, index: int) -> bool:
+    return window is not None and window.first <= index <= window.last

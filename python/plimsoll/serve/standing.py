@@ -27,7 +27,7 @@ from plimsoll.prose.phrases import VAGUE_SHORT
 from plimsoll.record.capacity import SearchRecord
 from plimsoll.record.files import partials, read_document, recordings_folder
 from plimsoll.record.level import Level
-from plimsoll.record.model import Outcome, TrialRecord, Verdict, Weather
+from plimsoll.record.model import Outcome, TrialRecord, Verdict, Weather, Window
 from plimsoll.record.store import read_recording
 from plimsoll.regular_file import open_regular
 from plimsoll.run.capacity_search import read_searches
@@ -305,15 +305,15 @@ class FollowedTrial:
             with contextlib.suppress(RecordError):
                 self.trial = read_document(self.folder / "trial.json", TrialRecord)
         if intervals and intervals[0].index > self.course.last_index + 1:
-            self._catch_up(intervals[0].index, intervals[0].measured_from)
+            self._catch_up(intervals[0].index, intervals[0].window)
         for interval in intervals:
             self.course.add(of_live(interval))
         return bool(intervals)
 
-    def _catch_up(self, before: int, measured_from: int | None) -> None:
+    def _catch_up(self, before: int, window: Window | None) -> None:
         """Takes in earlier intervals from the segments; a segment that is gone or half there costs its intervals."""
         with contextlib.suppress(RecordError):
-            for moment in tables_of_partial(self.folder, measured_from).moments():
+            for moment in tables_of_partial(self.folder, window).moments():
                 if moment.index >= before:
                     break
                 self.course.add(moment)

@@ -9,7 +9,7 @@ import pytest
 from plimsoll.analyse.trial.histograms import percentile_ms
 from plimsoll.drive.protocol import Interval
 from plimsoll.record.environment import Environment
-from plimsoll.record.model import Outcome, State, Verdict
+from plimsoll.record.model import Outcome, State, Verdict, Window
 from plimsoll.record.partial import PartialRecording
 from plimsoll.run import live
 from plimsoll.run.live import LIVE_FILE, LiveInterval, LiveReader, observed_by
@@ -40,7 +40,7 @@ def test_a_reader_elsewhere_gets_each_interval_once_with_what_the_engine_said(tm
     for each in told[:3]:
         spooled.add(each, began_unix_s=1000.0, state=State.WARM)
     first = reader.take()
-    spooled.add(told[3], began_unix_s=1000.0)
+    spooled.add(told[3], began_unix_s=1000.0, window=Window(first=3, last=3))
     taken = [*first, *reader.take()]
     assert [(seen.index, seen.state, seen.unix_s) for seen in taken] == [
         (0, State.WARM, 1001.0),
@@ -48,6 +48,7 @@ def test_a_reader_elsewhere_gets_each_interval_once_with_what_the_engine_said(tm
         (2, State.WARM, 1003.0),
         (3, State.MEASURE, 1004.0),
     ]
+    assert [seen.window for seen in taken] == [None, None, None, Window(first=3, last=3)]
     assert {(seen.trial_id, seen.throughput_tps, seen.connected_count) for seen in taken} == {("t1", 1000.0, 64)}
     assert [(error.code, error.count) for error in taken[0].errors] == [(1213, 2)]
     assert {(sample.instance, sample.metric, sample.value) for sample in taken[0].telemetry} == {

@@ -19,13 +19,16 @@ def histogram(count: int) -> SparseHistogram:
     return SparseHistogram(buckets, counts, float(count), 2**33)
 
 
-def moment(index: int, *, length_s: float = 1.0, state: State = State.MEASURE, **gauges: float) -> Moment:
+def moment(
+    index: int, *, length_s: float = 1.0, state: State = State.MEASURE, counts: bool = True, **gauges: float
+) -> Moment:
     response = histogram(50 + index % 7)
     return Moment(
         index=index,
         unix_s=1e9 + index + length_s,
         length_s=length_s,
         state=state,
+        counts=counts and state is State.MEASURE,
         completed=response.total,
         failed=index % 3,
         errors={"1213 retryable": 2} if index % 5 == 0 else {},
@@ -84,8 +87,10 @@ def test_a_page_that_has_most_points_gets_only_the_last() -> None:
 
 def test_what_is_left_of_the_last_interval_is_no_point_of_its_own() -> None:
     whole = [moment(index) for index in range(5)]
-    rest = moment(5, length_s=0.004, state=State.WARM)
-    columns = course_of([*whole, rest]).document()["columns"]
+    rest = moment(5, length_s=0.004, counts=False)
+    course = course_of([*whole, rest]).document()
+    columns = course["columns"]
+    assert course["measured"]["completed"] == sum(each.completed for each in whole), "it came after the window"
     assert len(columns["at_s"]) == 5
     assert columns["state"][-1] == "measure"
     assert columns["tps"][-1] == pytest.approx((whole[-1].completed + rest.completed) / 1.004)

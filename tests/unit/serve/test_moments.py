@@ -37,24 +37,29 @@ def told(index: int) -> Interval:
     return plain.model_copy(update={"groups": [group, replica]})
 
 
+def window_until(last: int) -> Window | None:
+    """The measured window when that interval is its last."""
+    return Window(first=MEASURED_FROM, last=last) if last >= MEASURED_FROM else None
+
+
 @pytest.fixture
 def spooled(tmp_path: Path) -> Spool:
     spool = begun(tmp_path, a_trial())
     for index in range(COUNT):
         state = State.WARM if index < MEASURED_FROM else State.MEASURE
-        spool.add(told(index), began_unix_s=BEGAN, state=state)
+        spool.add(told(index), began_unix_s=BEGAN, state=state, window=window_until(index))
     return spool
 
 
 def ended(spool: Spool, count: int = COUNT) -> Path:
-    return committed(spool, a_trial(), began_unix_s=BEGAN, window=Window(first=MEASURED_FROM, last=count - 1))
+    return committed(spool, a_trial(), began_unix_s=BEGAN, window=window_until(count - 1))
 
 
 def shown(moment: Moment) -> tuple[object, ...]:
     """What a page can show of it."""
     response = moment.response
     return (
-        (moment.index, round(moment.unix_s, 6), round(moment.length_s, 6), moment.state),
+        (moment.index, round(moment.unix_s, 6), round(moment.length_s, 6), moment.state, moment.counts),
         (moment.completed, moment.failed, dict(moment.errors)),
         (response.buckets.tolist(), response.counts.tolist(), response.max_ns),
         dict(moment.gauges),
@@ -68,9 +73,20 @@ def test_the_recording_says_of_each_second_what_the_live_file_said(spooled: Spoo
     assert recorded == live
 
 
+def test_what_completes_after_the_window_is_shown_and_does_not_count(spooled: Spool) -> None:
+    spooled.add(told(COUNT), began_unix_s=BEGAN, window=window_until(COUNT - 1))
+    trial = FollowedTrial(spooled.partial.path)
+    trial.read_on()
+    document = trial.course.document()
+    assert document["intervals"] == COUNT + 1
+    assert document["state"] == "measure"
+    assert document["measured"]["completed"] == sum(told(index).completed for index in range(MEASURED_FROM, COUNT))
+    assert document["measured"] == course_of(ended(spooled))["course"]["measured"]
+
+
 def test_segments_of_a_running_trial_say_the_same(spooled: Spool) -> None:
     live = [shown(of_live(seen)) for seen in LiveReader(spooled.partial.path).take()]
-    moments = list(tables_of_partial(spooled.partial.path, MEASURED_FROM).moments())
+    moments = list(tables_of_partial(spooled.partial.path, window_until(COUNT - 1)).moments())
     assert [shown(moment) for moment in moments] == live[:20], "two segments of ten"
 
 
@@ -92,7 +108,7 @@ def test_what_ended_between_two_looks_comes_from_the_recording(spooled: Spool, t
     folder = FollowedFolder(tmp_path)
     (trial,) = folder.read_on()
     assert trial.course.last_index == COUNT - 1
-    spooled.add(told(COUNT), began_unix_s=BEGAN)
+    spooled.add(told(COUNT), began_unix_s=BEGAN, window=window_until(COUNT))
     path = ended(spooled, COUNT + 1)
     assert folder.read_on() == [trial]
     assert trial.course.last_index == COUNT
