@@ -32,7 +32,7 @@ def searched_tps(tmp_path: Path, server: tuple[str, ...] = SERVER, steady_s: int
     ran = plimsoll(
         *("capacity", *server, "--response-p99", f"{OBJECTIVE_MS:g}ms", "--duration", f"{steady_s}s"),
         *("--warm-up", "1s"),
-        *("--record", tmp_path / "runs", "--json"),
+        *("--record", tmp_path / "runs", "--record-system", "db1", "--label", "commit=3f2a91c", "--json"),
         timeout_s=600,
     )
     assert ran.returncode in {0, 1}, ran.stderr
@@ -52,6 +52,8 @@ def searched_tps(tmp_path: Path, server: tuple[str, ...] = SERVER, steady_s: int
     assert {path.name for path in (tmp_path / "runs" / "recordings").iterdir()} == {
         run.trial_id for run in found.runs if run.trial_id
     }
+    kept = [recording.trial for recording in read_study(tmp_path / "runs").recordings]
+    assert {(trial.system.name, trial.labels["commit"]) for trial in kept} == {("db1", "3f2a91c")}
     assert plimsoll("guide", tmp_path / "runs").returncode == 0
     return found.capacity_tps
 

@@ -96,7 +96,7 @@ def test_a_run_is_shown_while_it_runs_and_its_page_ends_with_it(server: ManagedS
     load = ("--connections", "2", "--think-time", "20ms", "--warm-up", "1s", "--duration", "4s")
     process = start("trial", *where, *load, "--record", tmp_path / "runs", "--web", env=env)
     try:
-        address = read_line(process.stderr, "page: ")
+        address = read_line(process.stderr, "plimsoll: page: ")
         child = page_process(process)
         for file in ("cmdline", "environ"):
             seen = Path(f"/proc/{child}/{file}").read_bytes()
@@ -139,5 +139,5 @@ def test_without_a_folder_the_page_lasts_as_long_as_the_run(server: ManagedServe
         env={PASSWORD: server.target.password.get_secret_value()},
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    assert "page: http://127.0.0.1:" in ran.stderr
+    assert "plimsoll: page: http://127.0.0.1:" in ran.stderr
     assert "recorded" not in ran.stderr

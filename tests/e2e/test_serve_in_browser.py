@@ -47,9 +47,11 @@ class Fed:
 
     def feed(self, first: int, end: int) -> None:
         for index in range(first, end):
-            state = State.WARM if index < WARM else State.MEASURE
-            completed = 1000 + 10 * index
-            self.spool.add(interval(index, completed=completed), began_unix_s=BEGAN, state=state)
+            one, window = interval(index, completed=1000 + 10 * index), None
+            if index >= WARM:
+                window = Window(first=WARM, last=index)
+            state = State.MEASURE if window else State.WARM
+            self.spool.add(one, began_unix_s=BEGAN, state=state, window=window)
 
     def commit(self) -> Path:
         window = Window(first=WARM, last=COUNT - 1)

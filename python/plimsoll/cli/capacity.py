@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,10 +13,12 @@ from plimsoll.cli.help import with_groups
 from plimsoll.cli.options import (
     ANY_DATA,
     NO_LOGIN,
+    NO_RECORD,
     DataOptions,
     DriversOption,
     JsonOption,
     Login,
+    RecordOptions,
     ServerOption,
     TargetOrManagedOption,
     drivers_of,
@@ -72,10 +73,7 @@ def capacity(
     drivers: DriversOption = None,
     server: ServerOption = "mariadb",
     login: Login = NO_LOGIN,
-    record: Annotated[
-        Path | None,
-        typer.Option("--record", metavar="FOLDER", help="Keep the runs in this folder; plimsoll guide reads it."),
-    ] = None,
+    record: RecordOptions = NO_RECORD,
     watch: WatchOptions = UNWATCHED,
     as_json: JsonOption = False,
 ) -> None:
@@ -94,13 +92,13 @@ def capacity(
       plimsoll capacity --target mysql://bench@127.0.0.1/sbtest --response-p99 50ms --errors '0.1%' --record runs --json
     """
     say_reaching(target, server, is_quiet=as_json)
-    from plimsoll.run.single import RecordingWanted, SingleRun, recording_wanted
+    from plimsoll.run.single import RecordingWanted, SingleRun
 
     settings = _settings(response_p99, errors, connections, duration)
     spec = data.spec
     warm_up_s = option_values.duration_s(warm_up, "--warm-up")
     shared = drivers_of(drivers, min(settings.connections), is_managed=target == "managed")
-    kept = recording_wanted(record, None, None, None)
+    kept = asked = record.wanted()
     with watch.metrics_out(is_quiet=as_json) as totals, ExitStack() as stack:
         if kept is None:
             from plimsoll.private_folder import PrivateFolder
@@ -111,7 +109,7 @@ def capacity(
             from plimsoll.cli.trial import throwaway
 
             most = max(settings.connections)
-            managed = throwaway(stack, server, spec, login, most, kept if record else None)[0]
+            managed = throwaway(stack, server, spec, login, most, asked)[0]
         resolved = managed.target if managed else login.target(target)
         run = SingleRun(workload=spec, target=resolved, managed=managed, connections=1, warm_up_s=warm_up_s,
             duration_s=settings.probe_s, seed=seed, drivers=shared)  # fmt: skip

@@ -16,10 +16,11 @@ import typer
 
 from plimsoll.cli import complete
 from plimsoll.cli.help import ARRIVALS, DATA, LOGIN, RECORDING
-from plimsoll.cli.option_values import as_option, duration_s, key_and_value, toml_value
+from plimsoll.cli.option_values import as_option, duration_s, key_and_value, labels, toml_value
 
 if TYPE_CHECKING:
     from plimsoll.errors import Fault
+    from plimsoll.run.single import RecordingWanted
     from plimsoll.spec.clients import Clients, OpenArrivals
     from plimsoll.spec.drivers import DriverSpec
     from plimsoll.spec.target import Target
@@ -183,7 +184,51 @@ LabelOption = Annotated[
         rich_help_panel=RECORDING,
     ),
 ]
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--record",
+        metavar="FOLDER",
+        help="Record the run in this folder; plimsoll guide reads it.",
+        rich_help_panel=RECORDING,
+    ),
+]
+RecordSystemOption = Annotated[
+    str | None,
+    typer.Option(
+        "--record-system",
+        metavar="NAME",
+        help="Name of the system. Default: the server's address.",
+        rich_help_panel=RECORDING,
+    ),
+]
+RecordWorkloadOption = Annotated[
+    str | None,
+    typer.Option(
+        "--record-workload", metavar="NAME", help="Name of the workload. Default: its kind.", rich_help_panel=RECORDING
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOptions:
+    """Where runs are kept, and under which names."""
+
+    record: RecordOption = None
+    record_system: RecordSystemOption = None
+    record_workload: RecordWorkloadOption = None
+    label: LabelOption = None
+
+    def wanted(self, arrivals: OpenArrivals | None = None) -> RecordingWanted | None:
+        """None for nowhere; raises as `recording_wanted`."""
+        from plimsoll.run.single import recording_wanted
+
+        version = labels(self.label or ())
+        return recording_wanted(self.record, self.record_system, self.record_workload, arrivals, version)
+
+
+NO_RECORD = RecordOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,25 +9,25 @@ import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from plimsoll.cli import option_values, options
-from plimsoll.cli.help import ARRIVALS, CLIENTS, RECORDING, with_groups
+from plimsoll.cli.help import ARRIVALS, CLIENTS, with_groups
 from plimsoll.cli.options import (
     NO_LOGIN,
+    NO_RECORD,
     ArrivalsOption,
     BacklogOption,
     ConnectionsOption,
     DistributionOption,
     DriversOption,
     JsonOption,
-    LabelOption,
     Login,
     OptionsOption,
     RateOption,
+    RecordOptions,
     ReplicasOption,
     ServerOption,
     TableSizeOption,
@@ -129,51 +129,6 @@ ReadTimeoutOption = Annotated[
         rich_help_panel=CLIENTS,
     ),
 ]
-
-RecordOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--record",
-        metavar="FOLDER",
-        help="Record the run in this folder; plimsoll guide reads it.",
-        rich_help_panel=RECORDING,
-    ),
-]
-RecordSystemOption = Annotated[
-    str | None,
-    typer.Option(
-        "--record-system",
-        metavar="NAME",
-        help="Name of the system. Default: the server's address.",
-        rich_help_panel=RECORDING,
-    ),
-]
-RecordWorkloadOption = Annotated[
-    str | None,
-    typer.Option(
-        "--record-workload", metavar="NAME", help="Name of the workload. Default: its kind.", rich_help_panel=RECORDING
-    ),
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordOptions:
-    """Where a run is kept, and under which names."""
-
-    record: RecordOption = None
-    record_system: RecordSystemOption = None
-    record_workload: RecordWorkloadOption = None
-    label: LabelOption = None
-
-    def wanted(self, arrivals: OpenArrivals | None) -> RecordingWanted | None:
-        """None for nowhere; raises as `recording_wanted`."""
-        from plimsoll.run.single import recording_wanted
-
-        labels = option_values.labels(self.label or ())
-        return recording_wanted(self.record, self.record_system, self.record_workload, arrivals, labels)
-
-
-NO_RECORD = RecordOptions()
 
 WarmUpOption = Annotated[
     str | None,

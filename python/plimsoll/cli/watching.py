@@ -74,7 +74,7 @@ class WatchOptions:
             return
         from plimsoll.serve.process import beside
 
-        with beside(folder, lambda line: print(printable(line), file=sys.stderr, flush=True)):
+        with beside(folder, _say):
             yield
 
 
