@@ -22,6 +22,9 @@ from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.target import Target
 
 DATABASE = "bench_load"
+SOURCE = "bench_source"
+"""Where the server's own files and copies come from."""
+
 LIMIT_RATIO_MAX = 1.10
 MANY_TABLES = 8
 LARGE_BYTES = 100e9
@@ -42,9 +45,11 @@ class _Loads:
 
 def compare_load(ground: Ground, options: Options) -> Section:
     """Seconds until tables can be used, in a database of its own."""
-    ground.execute(ground.server.target, f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
+    for database in (DATABASE, SOURCE):
+        ground.execute(ground.server.target, f"CREATE DATABASE IF NOT EXISTS {database}")
     rows = [*_against_server(ground, options), *_against_sysbench(ground, options)]
-    ground.execute(ground.server.target, f"DROP DATABASE {DATABASE}")
+    for database in (DATABASE, SOURCE):
+        ground.execute(ground.server.target, f"DROP DATABASE {database}")
     left_out = "" if ground.sysbench else f"; not against sysbench prepare: {NO_SYSBENCH}"
     return Section(title=f"Load of tables with index and ANALYZE, against the server alone{left_out}", rows=tuple(rows))
 
@@ -77,22 +82,25 @@ def _against_server(ground: Ground, options: Options) -> Iterator[Row]:
 
 
 def _loads(ground: Ground, options: Options, workload: WorkloadSpec, loaders: int) -> _Loads:
-    target = replace(ground.server.target, database=DATABASE)
     say(f"load of {workload.rows_count:,} rows against the server alone: {options.pairs} pairs")
-    engine = Engine(target)
-    engine.prepare(workload, loaders=loaders)
-    folder = ground.server.directory.path
-    source = replace(ground.server.socket_target, database=DATABASE)
-    parts = max(loaders // workload.tables, 1)
-    alone = ServerAlone(source, folder, "bench_alone", indexed=True, loaders=loaders, parts=parts)
-    with connect(target) as control:
+    target, source = (replace(ground.server.target, database=database) for database in (DATABASE, SOURCE))
+    Engine(source).prepare(workload)
+    with connect(source) as control:
         size_bytes = control.count(
-            "SELECT SUM(data_length + index_length) FROM information_schema.tables WHERE table_schema = %s", DATABASE
+            "SELECT SUM(data_length + index_length) FROM information_schema.tables WHERE table_schema = %s", SOURCE
         )
     assert size_bytes, "tables that were just made"
-    engine.cleanup(workload)
+    alone = ServerAlone(
+        replace(ground.server.socket_target, database=SOURCE),
+        ground.server.directory.path,
+        f"bench_alone_{workload.tables}",
+        indexed=True,
+        loaders=loaders,
+        parts=max(loaders // workload.tables, 1),
+    )
     pairs = interleaved(options.pairs, lambda: _ours(target, workload, loaders), alone.load)
     alone.drop()
+    Engine(source).cleanup(workload)
     return _Loads(ours_s=[ours for ours, _ in pairs], server_s=[limit for _, limit in pairs], size_bytes=size_bytes)
 
 
