@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.answers import time_answers, time_compare, time_guide, time_help, time_large_guide
 from bench.apart import compare_apart
-from bench.bare import compare_bare
+from bench.bare import KINDS, compare_bare
 from bench.children import ChildError
 from bench.facts import facts
 from bench.ground import BASE, Ground, ground
@@ -45,7 +45,7 @@ from plimsoll.errors import PlimsollError
 ROOT = Path(__file__).parents[1]
 ON_A_SERVER: dict[str, Callable[[Ground, Options], Section]] = {
     **{kind: partial(compare_oltp, kind) for kind in LEVELS},
-    "bare": compare_bare,
+    **{f"bare-{kind}": partial(compare_bare, kind) for kind in KINDS},
     "apart": compare_apart,
     "open-loop": measure_open_loop,
     "own_statements": compare_own_statements,

@@ -1,12 +1,15 @@
-"""The engine against the limit: a bare loop over blocking sockets that sends the same prepared statement.
+"""The engine against the limit: a bare loop over blocking sockets that sends the same prepared statements.
 
-The loop reads no reply, records nothing and knows no errors (see bench/bare_loop). What the engine takes beyond it is
-the price of measuring.
+The loop looks for the ends of replies only, records nothing and retries nothing (see bench/bare_loop). What the engine
+takes beyond it is the price of measuring. Both agree on the same protocol with the server, and the bytes that it sends
+are counted: a loop that is sent more would be no limit.
 """
 
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.children import ChildError, run_child
@@ -15,21 +18,38 @@ from bench.ground import Ground
 from bench.oltp import Level, rows_of
 from bench.options import Options, say
 from bench.ratios import interleaved
-from bench.rows import Row, Section
+from bench.rows import Goal, Row, Section
 from plimsoll.servers.control import connect
+from plimsoll.spec.oltp import OltpKind
 
 ROOT = Path(__file__).parents[1]
-CONNECTIONS = (64, 256)
+KINDS: tuple[OltpKind, ...] = ("oltp_point_select", "oltp_read_only", "oltp_read_write")
+CONNECTIONS = (8, 64, 256, 1024)
+CPU_RATIO_MAX = 1.05
+USER_GOAL = Goal(of="ratio", limit=1.5)
+SAME_BYTES = Goal(of="ratio", limit=1.01)
 USER = "bench_bare"
 """Its account; it has no password, since the loop knows no authentication."""
 
 
-def compare_bare(ground: Ground, options: Options) -> Section:
-    """Client processor time per statement of point selects, against the loop."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What a client did, and what it was sent for it.
+
+    Attributes:
+        bytes_per_statement: Sent by the server, what belongs to connecting and preparing included.
+    """
+
+    driven: Driven
+    bytes_per_statement: float
+
+
+def compare_bare(kind: OltpKind, ground: Ground, options: Options) -> Section:
+    """Client processor time per statement of one workload, against the loop."""
     loop = _build()
     _let_in(ground)
-    rows = [row for connections in CONNECTIONS for row in _rows(ground, options, loop, connections)]
-    return Section(title="oltp_point_select: against a bare loop over sockets", rows=tuple(rows))
+    rows = [row for connections in CONNECTIONS for row in _rows(ground, options, (loop, kind), connections)]
+    return Section(title=f"{kind}: against a bare loop over sockets", rows=tuple(rows))
 
 
 def _build() -> Path:
@@ -45,20 +65,45 @@ def _build() -> Path:
 def _let_in(ground: Ground) -> None:
     with connect(ground.server.target) as control:
         control.rows(f"CREATE USER IF NOT EXISTS {USER}@'127.0.0.1' IDENTIFIED BY ''")
-        control.rows(f"GRANT SELECT ON {ground.server.target.database}.* TO {USER}@'127.0.0.1'")
+        privileges = "SELECT, INSERT, UPDATE, DELETE"
+        control.rows(f"GRANT {privileges} ON {ground.server.target.database}.* TO {USER}@'127.0.0.1'")
 
 
-def _rows(ground: Ground, options: Options, loop: Path, connections: int) -> tuple[Row, ...]:
-    say(f"bare loop, {connections} connections: {options.pairs} pairs of {options.seconds:g} s")
-    load = Load(workload=ground.workload("oltp_point_select"), connections=connections, duration_s=options.seconds)
-    pairs = interleaved(options.pairs, lambda: ground.engine.drive(load), lambda: _drive(ground, loop, load))
-    level = Level(connections=connections, cpu_ratio_max=1.1, user_us_max=None)
-    return rows_of(level, [ours for ours, _ in pairs], [bare for _, bare in pairs])
+def _rows(ground: Ground, options: Options, peer: tuple[Path, OltpKind], connections: int) -> tuple[Row, ...]:
+    loop, kind = peer
+    say(f"bare loop, {kind}, {connections} connections: {options.pairs} pairs of {options.seconds:g} s")
+    load = Load(workload=ground.workload(kind), connections=connections, duration_s=options.seconds)
+    pairs = interleaved(
+        options.pairs,
+        lambda: _answered(ground, lambda: ground.engine.drive(load)),
+        lambda: _answered(ground, lambda: _drive(ground, loop, load)),
+    )
+    level = Level(connections=connections, cpu_ratio_max=CPU_RATIO_MAX, user_goal=USER_GOAL)
+    sent = Row(
+        name=f"bytes from the server per statement, {connections} connections",
+        unit="bytes",
+        ours=[ours.bytes_per_statement for ours, _ in pairs],
+        peer=[bare.bytes_per_statement for _, bare in pairs],
+        goal=SAME_BYTES,
+    )
+    return (*rows_of(level, [ours.driven for ours, _ in pairs], [bare.driven for _, bare in pairs]), sent)
+
+
+def _answered(ground: Ground, drive: Callable[[], Driven]) -> Answered:
+    with connect(ground.server.socket_target) as control:
+        before = _sent_bytes(control.status())
+        driven = drive()
+        after = _sent_bytes(control.status())
+    return Answered(driven=driven, bytes_per_statement=(after - before) / driven.statements)
+
+
+def _sent_bytes(status: dict[str, str]) -> int:
+    return int(status["bytes_sent"])
 
 
 def _drive(ground: Ground, loop: Path, load: Load) -> Driven:
     target = ground.server.target
     words = [str(target.port), USER, target.database, str(ground.table_size)]
-    used = run_child([loop, *words, str(load.connections), f"{load.duration_s:g}"])
-    statements = int(used.output)
-    return Driven(transactions=statements, statements=statements, duration_s=load.duration_s, used=used)
+    used = run_child([loop, *words, str(load.connections), f"{load.duration_s:g}", load.workload.kind])
+    transactions, statements = map(int, used.output.split())
+    return Driven(transactions=transactions, statements=statements, duration_s=load.duration_s, used=used)

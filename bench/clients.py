@@ -125,10 +125,15 @@ class Engine:
         return used, [MESSAGE.validate_json(line) for line in used.output.splitlines()]
 
     def prepare(
-        self, workload: Workload, *, method: Literal["auto", "inserts"] = "auto", watch_memory: bool = False
+        self,
+        workload: Workload,
+        *,
+        loaders: int = LOADERS,
+        method: Literal["auto", "inserts"] = "auto",
+        watch_memory: bool = False,
     ) -> Used:
         """Makes the tables, with their indexes and ANALYZE."""
-        line = data_line(workload, self._target, loaders=LOADERS, method=method)
+        line = data_line(workload, self._target, loaders=loaders, method=method)
         return self._run("prepare", line, watch_memory=watch_memory)
 
     def verify(self, workload: Workload) -> Used:

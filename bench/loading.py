@@ -1,9 +1,13 @@
-"""Loading one table with its index and ANALYZE: against sysbench prepare with ANALYZE TABLE, and against the limit."""
+"""Loading tables with their index and ANALYZE: against the server's own LOAD DATA, and against sysbench prepare.
+
+100 GB are not loaded: their time is calculated from the rate of what is.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.clients import LOADERS, Engine, Sysbench
@@ -13,50 +17,117 @@ from bench.options import Options, say
 from bench.ratios import interleaved
 from bench.rows import Goal, Row, Section
 from bench.server_alone import ServerAlone
+from plimsoll.servers.control import connect
+from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.target import Target
 
 DATABASE = "bench_load"
+SOURCE = "bench_source"
+"""Where the server's own files and copies come from."""
+
+LIMIT_RATIO_MAX = 1.10
+MANY_TABLES = 8
+LARGE_BYTES = 100e9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loads:
+    """Seconds of pairs of loads.
+
+    Attributes:
+        size_bytes: Of the tables with their indexes, as the server states it.
+    """
+
+    ours_s: list[float]
+    server_s: list[float]
+    size_bytes: int
 
 
 def compare_load(ground: Ground, options: Options) -> Section:
-    """Seconds until the table can be used, in a database of its own."""
-    title = f"Load of 1 table with {options.table_size:,} rows, index and ANALYZE, against sysbench prepare"
+    """Seconds until tables can be used, in a database of its own."""
+    for database in (DATABASE, SOURCE):
+        ground.execute(ground.server.target, f"CREATE DATABASE IF NOT EXISTS {database}")
+    rows = [*_against_server(ground, options), *_against_sysbench(ground, options)]
+    for database in (DATABASE, SOURCE):
+        ground.execute(ground.server.target, f"DROP DATABASE {database}")
+    left_out = "" if ground.sysbench else f"; not against sysbench prepare: {NO_SYSBENCH}"
+    return Section(title=f"Load of tables with index and ANALYZE, against the server alone{left_out}", rows=tuple(rows))
+
+
+def _against_server(ground: Ground, options: Options) -> Iterator[Row]:
+    """One table by as many loaders as users have by default, and several tables by a loader each."""
+    peer = "the peer, which is the limit, is LOAD DATA INFILE of the same rows from files, with index and ANALYZE"
+    each = options.table_size // 4
+    for tables, size, loaders in ((1, options.table_size, LOADERS), (MANY_TABLES, each, MANY_TABLES)):
+        workload = WorkloadSpec(name="load", kind="oltp_read_write", tables=tables, table_size=size)
+        loads = _loads(ground, options, workload, loaders)
+        what = f"{tables} table{'s' * (tables > 1)} with {size:,} rows"
+        yield Row(
+            name=f"wall time, {what}, {loaders} loaders",
+            unit="s",
+            ours=loads.ours_s,
+            peer=loads.server_s,
+            goal=Goal(of="ratio", limit=LIMIT_RATIO_MAX),
+            note=peer,
+        )
+    minutes = LARGE_BYTES / loads.size_bytes / 60
+    yield Row(
+        name=f"100 GB, calculated from {what}",
+        unit="min",
+        ours=[seconds * minutes for seconds in loads.ours_s],
+        peer=[seconds * minutes for seconds in loads.server_s],
+        note=f"not measured: it is the rate of {loads.size_bytes / 1e6:,.0f} MB of InnoDB's pages, kept up. Tables that"
+        " are larger than the buffer pool and the redo log load slower",
+    )
+
+
+def _loads(ground: Ground, options: Options, workload: WorkloadSpec, loaders: int) -> _Loads:
+    say(f"load of {workload.rows_count:,} rows against the server alone: {options.pairs} pairs")
+    target, source = (replace(ground.server.target, database=database) for database in (DATABASE, SOURCE))
+    Engine(source).prepare(workload)
+    with connect(source) as control:
+        size_bytes = control.count(
+            "SELECT SUM(data_length + index_length) FROM information_schema.tables WHERE table_schema = %s", SOURCE
+        )
+    assert size_bytes, "tables that were just made"
+    alone = ServerAlone(
+        replace(ground.server.socket_target, database=SOURCE),
+        ground.server.directory.path,
+        f"bench_alone_{workload.tables}",
+        indexed=True,
+        loaders=loaders,
+        parts=max(loaders // workload.tables, 1),
+    )
+    pairs = interleaved(options.pairs, lambda: _ours(target, workload, loaders), alone.load)
+    alone.drop()
+    Engine(source).cleanup(workload)
+    return _Loads(ours_s=[ours for ours, _ in pairs], server_s=[limit for _, limit in pairs], size_bytes=size_bytes)
+
+
+def _against_sysbench(ground: Ground, options: Options) -> Iterator[Row]:
     if ground.sysbench is None:
-        return Section(title=title, skipped=NO_SYSBENCH)
-    target = replace(ground.server.target, database=DATABASE)
-    ground.execute(ground.server.target, f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
-    say(f"load of {options.table_size:,} rows: {options.pairs} pairs")
+        return
+    target, workload = replace(ground.server.target, database=DATABASE), ground.workload("oltp_read_write")
+    folder = ground.server.directory.path / "load"
+    say(f"load of {options.table_size:,} rows against sysbench prepare: {options.pairs} pairs")
     pairs = interleaved(
         options.pairs,
-        lambda: _ours(ground, target),
-        lambda: _sysbench(ground, target, ground.server.directory.path / "load"),
+        lambda: _ours(target, workload, LOADERS),
+        lambda: _sysbench(ground, target, folder),
     )
-    alone = ServerAlone(ground.server.socket_target, ground.server.directory.path, "bench_alone", indexed=True)
-    say(f"load of {options.table_size:,} rows against the server alone: {options.pairs} pairs")
-    limits = interleaved(options.pairs, lambda: _ours(ground, target), alone.load)
-    alone.drop()
-    ground.execute(ground.server.target, f"DROP DATABASE {DATABASE}")
-    against_sysbench = Row(
-        name=f"wall time, {LOADERS} loaders",
+    yield Row(
+        name=f"wall time against sysbench prepare, 1 table with {options.table_size:,} rows, {LOADERS} loaders",
         unit="s",
         ours=[ours for ours, _ in pairs],
         peer=[peer for _, peer in pairs],
         goal=Goal(of="ratio", limit=0.45),
-        note="sysbench loads one table by one connection",
+        note="sysbench loads one table by one connection; the time of ANALYZE TABLE is added",
     )
-    against_limit = Row(
-        name="wall time against the server alone",
-        unit="s",
-        ours=[ours for ours, _ in limits],
-        peer=[limit for _, limit in limits],
-        note="the peer, which is the limit, is LOAD DATA INFILE of the same rows from files, with index and ANALYZE",
-    )
-    return Section(title=title, rows=(against_sysbench, against_limit))
 
 
-def _ours(ground: Ground, target: Target) -> float:
-    engine, workload = Engine(target), ground.workload("oltp_read_write")
-    seconds = engine.prepare(workload).wall_s
+def _ours(target: Target, workload: WorkloadSpec, loaders: int) -> float:
+    engine = Engine(target)
+    seconds = engine.prepare(workload, loaders=loaders).wall_s
     engine.cleanup(workload)
     return seconds
 

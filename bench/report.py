@@ -23,7 +23,7 @@ is that of the whole client process, including connecting, as the kernel counts 
 the same machine that flushes its log once a second, with neither binary log nor performance schema: the benchmark
 compares clients.
 
-This file is generated. Repeat it with `make bench` (about ten minutes on a quiet machine). `.venv/bin/python -m bench
+This file is generated. Repeat it with `make bench` (about half an hour on a quiet machine). `.venv/bin/python -m bench
 --help` shows how to run parts of it.
 """
 

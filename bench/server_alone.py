@@ -28,7 +28,16 @@ class _Part:
 class ServerAlone:
     """Loads copies of tables that are there, as often as wanted."""
 
-    def __init__(self, target: Target, folder: Path, copies: str, *, indexed: bool) -> None:
+    def __init__(
+        self,
+        target: Target,
+        folder: Path,
+        copies: str,
+        *,
+        indexed: bool,
+        loaders: int = LOADERS,
+        parts: int = LOADERS,
+    ) -> None:
         """Writes the rows of all tables into files.
 
         Args:
@@ -36,7 +45,10 @@ class ServerAlone:
             folder: Where the files go; the server must be able to write there.
             copies: Name of the database for the copies.
             indexed: Make secondary indexes and ANALYZE as well, as a part of what is timed.
+            loaders: So many connections load at the same time.
+            parts: Each table is in so many files, which can be loaded at the same time.
         """
+        self._loaders, self._parts_count = loaders, parts
         self._target, self._source, self._copies, self._indexed = target, target.database, copies, indexed
         with connect(self._target) as control:
             tables = control.rows(
@@ -54,7 +66,7 @@ class ServerAlone:
             control.rows(f"CREATE DATABASE {self._copies}")
             began_s = time.monotonic()
             indexes = {table: self._create(control, table) for table in self._tables}
-        with ThreadPoolExecutor(LOADERS) as pool:
+        with ThreadPoolExecutor(self._loaders) as pool:
             list(pool.map(self._load, self._parts))
             if self._indexed:
                 list(pool.map(self._finish, indexes, indexes.values()))
@@ -66,7 +78,7 @@ class ServerAlone:
             control.rows(f"DROP DATABASE IF EXISTS {self._copies}")
 
     def _written(self, control: ControlConnection, table: str, folder: Path) -> list[_Part]:
-        """The rows of a table in as many files as there are loaders, by halves of the primary key's first column."""
+        """The rows of a table in files, by equal parts of the range of the primary key's first column."""
         key = control.value(
             "SELECT column_name FROM information_schema.columns WHERE table_schema = %s AND table_name = %s"
             " ORDER BY column_key = 'PRI' DESC, column_name LIKE '%%w_id' DESC, ordinal_position LIMIT 1",
@@ -74,7 +86,7 @@ class ServerAlone:
             table,
         )
         first, last = control.rows(f"SELECT MIN({key}), MAX({key}) FROM {self._source}.{table}", columns=2)[0]
-        count = LOADERS if first != last else 1
+        count = self._parts_count if first != last else 1
         parts = []
         for index in range(count):
             low, high = (first + (last - first + 1) * edge // count for edge in (index, index + 1))

@@ -4,69 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plimsoll.drive.engine import LocalDriver
-from plimsoll.drive.plans import sources, trial_line
-from plimsoll.drive.protocol import Done, Interval
 from plimsoll.record.store import read_study
-from plimsoll.run.system_data import DataKeeper
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.managed_server import ManagedServer
-from plimsoll.spec.clients import Clients, ThinkTime
-from plimsoll.spec.workloads import StatementsSpec, reader
 from support.command import plimsoll
 from support.repository import ROOT
 from support.servers import running_server
+from support.shipped_workloads import Ran
 
 pytestmark = pytest.mark.e2e
 
 __all__ = ["running_server"]
-
-SMALL = {
-    "key-value": {"items": 500, "value_length": 40},
-    "order-queue": {"waiting": 200, "customers": 20},
-    "time-series": {"readings": 2000, "sensors": 10, "batch": 5},
-}
-
-
-class Ran:
-    """What a shipped workload did, by type of transaction, and what the server holds since."""
-
-    def __init__(self, server: ManagedServer, name: str) -> None:
-        spec = StatementsSpec(name=name, file=name, text=reader(Path())(name), parameters=SMALL[name])
-        keeper = DataKeeper(driver=LocalDriver(), data_sets=(spec,), changing=True)
-        keeper.reset(server.target)
-        self.completed: Counter[str] = Counter()
-        self.failed = 0
-        servers, clients = sources({"x": server.target}), Clients(think_time=ThinkTime(mean="2ms"))
-        line = trial_line(spec, servers, connections=4, duration_s=1.2, seed=3, clients=clients)
-        with LocalDriver().launch("trial", line) as engine:
-            engine.ready(lambda warning: pytest.fail(str(warning)))
-            engine.start()
-            for message in engine.messages():
-                if isinstance(message, Interval):
-                    self._count(message)
-                elif isinstance(message, Done):
-                    self.unfinished = message.unfinished_count
-        keeper.check(server.target)
-
-    def _count(self, interval: Interval) -> None:
-        for group in interval.groups:
-            assert not group.snapshot.errors
-            for name, transaction in group.snapshot.transactions.items():
-                self.completed[name] += transaction.counts.completed
-                self.failed += transaction.counts.failed
-
-    def happened(self, name: str, seen: int, *, each: int = 1) -> None:
-        """What the server holds is what was counted, give or take what was under way at the end."""
-        assert self.failed == 0
-        assert self.completed[name] > 0
-        assert self.completed[name] * each <= seen <= (self.completed[name] + self.unfinished) * each
 
 
 def number(control: ControlConnection, sql: str) -> int:
@@ -75,35 +28,35 @@ def number(control: ControlConnection, sql: str) -> int:
 
 
 def test_a_cache_is_read_and_set(running_server: ManagedServer) -> None:
-    ran = Ran(running_server, "key-value")
+    ran = Ran(running_server, "key-value", parameters={"items": 500, "value_length": 40}, transactions=2000)
     assert ran.completed["get"] > 10 * ran.completed["set"]
     with connect(running_server.target) as control:
         assert number(control, "SELECT COUNT(*) FROM kv_items") == 500
-        ran.happened("set", number(control, "SELECT SUM(version - 1) FROM kv_items"))
+        assert number(control, "SELECT SUM(version - 1) FROM kv_items") == ran.completed["set"]
         first = number(control, "SELECT SUM(version - 1) FROM kv_items WHERE id <= 50")
         last = number(control, "SELECT SUM(version - 1) FROM kv_items WHERE id > 450")
         assert first > last
 
 
 def test_each_order_is_done_once_and_for_its_customer(running_server: ManagedServer) -> None:
-    ran = Ran(running_server, "order-queue")
-    assert ran.completed["consume"] > 0
+    ran = Ran(running_server, "order-queue", parameters={"waiting": 200, "customers": 20}, transactions=600)
     with connect(running_server.target) as control:
         done = number(control, "SELECT COUNT(*) FROM queue_orders WHERE state = 'done' AND done_at IS NOT NULL")
         assert done == number(control, "SELECT COUNT(*) FROM queue_orders WHERE state = 'done'")
         assert done == number(control, "SELECT SUM(orders_done) FROM queue_customers")
-        assert 0 < done <= ran.completed["consume"] + ran.unfinished
-        ran.happened("produce", number(control, "SELECT COUNT(*) FROM queue_orders") - 200)
+        assert 0 < done <= ran.completed["consume"]
+        assert number(control, "SELECT COUNT(*) FROM queue_orders") - 200 == ran.completed["produce"]
         wrong = """SELECT COUNT(*) FROM queue_customers c WHERE orders_done <>
                    (SELECT COUNT(*) FROM queue_orders o WHERE o.customer = c.id AND o.state = 'done')"""
         assert number(control, wrong) == 0
 
 
 def test_readings_arrive_in_batches_and_ranges_are_read(running_server: ManagedServer) -> None:
-    ran = Ran(running_server, "time-series")
+    parameters = {"readings": 2000, "sensors": 10, "batch": 5}
+    ran = Ran(running_server, "time-series", parameters=parameters, transactions=500)
     assert ran.completed["range read"] > 0
     with connect(running_server.target) as control:
-        ran.happened("insert", number(control, "SELECT COUNT(*) FROM ts_readings") - 2000, each=5)
+        assert number(control, "SELECT COUNT(*) FROM ts_readings") - 2000 == 5 * ran.completed["insert"]
         assert number(control, "SELECT COUNT(*) FROM ts_readings WHERE value NOT BETWEEN -40 AND 85") == 0
 
 

@@ -78,7 +78,7 @@ WorkloadOption = Annotated[
         help="oltp_read_only, _read_write, _write_only, _point_select, _insert, _delete, _update_index,"
         " _update_non_index, select_random_points, select_random_ranges or bulk_insert; from sysbench 0.4:"
         " oltp_0.4_simple, oltp_0.4_complex, oltp_0.4_nontrx or oltp_0.4_sp; tpcc (TPC-C-derived); key-value,"
-        " order-queue, read-share or time-series; or your own FILE.toml.",
+        " order-queue, read-share, time-series, tpcb-like or ycsb-a to ycsb-f; or your own FILE.toml.",
         rich_help_panel=DATA,
     ),
 ]

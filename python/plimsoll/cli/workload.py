@@ -29,7 +29,7 @@ def show(
         typer.Argument(
             metavar="NAME",
             autocompletion=complete.shipped_workloads,
-            help="key-value, order-queue, read-share or time-series.",
+            help="key-value, order-queue, read-share, time-series, tpcb-like or ycsb-a to ycsb-f.",
         ),
     ] = "key-value",
 ) -> None:

@@ -1,9 +1,10 @@
 """A workload file as users write it: tables, transactions and parameters; all faults at once.
 
-Parameters are put in first: `"$name"` stands for a value. So that all faults are told at once, what is wrong in itself
-is taken out or replaced by something harmless, and what does not hold between the other parts is then found in what is
-left. Names that are used must exist, values come before their use, loops are of one piece, and items of lists rise or
-are all different where it is said. Some values follow the keys of a table as it grows: the next one, the newest ones.
+Parameters are put in first: `"$name"` stands for a value, `"$name * 10"` for ten times it. So that all faults are told
+at once, what is wrong in itself is taken out or replaced by something harmless, and what does not hold between the
+other parts is then found in what is left. Names that are used must exist, values come before their use, loops are of
+one piece, and items of lists rise or are all different where it is said. Some values follow the keys of a table as it
+grows: the next one, the newest ones.
 
 Deliberately not here: its tables (`workload_tables`), what transactions do (`transactions`), `[learned]` (`learned`),
 and where files lie (`workloads`).
@@ -59,7 +60,7 @@ class WorkloadFile(Written):
     Attributes:
         description: What it is for; shown nowhere but in the file.
         prepared: Statements are prepared once for each connection; otherwise they are sent as text.
-        parameters: Names for values: `"$name"` anywhere else stands for one.
+        parameters: Names for values: `"$name"` anywhere else stands for one, `"$name * 10"` for ten times it.
         learned: The log that it was learned from; changes nothing that runs.
     """
 
@@ -151,7 +152,7 @@ def overridden(written: dict[str, Any], rows: Mapping[str, int], parameters: Map
             yield Fault(("parameters", name), f"there is no such parameter; the file has {known or 'none'}")
 
 
-_REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
+_REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)(?: ?\* ?(\d{1,18}|\d{1,3}(?:_\d{3}){1,5}))?")
 
 
 def filled(written: dict[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
@@ -170,11 +171,18 @@ def filled(written: dict[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
         if value.startswith("$$"):
             return value[1:]
         match = _REFERENCE.fullmatch(value)
-        if match and match[1] in values:
-            return values[match[1]]
-        known = ", ".join(f"${name}" for name in values)
-        faults.append(Fault(path, f"{value!r} is no parameter; known are {known or 'none'}; write $$ for a $ itself"))
-        return value
+        if match is None or match[1] not in values:
+            known = ", ".join(f"${name}" for name in values)
+            reason = f"{value!r} is no parameter; known are {known or 'none'}; write $$ for a $ itself"
+            faults.append(Fault(path, reason))
+            return value
+        parameter, factor = values[match[1]], match[2]
+        if factor is None:
+            return parameter
+        if type(parameter) is not int:
+            faults.append(Fault(path, f"${match[1]} must be a whole number to be multiplied, is {parameter!r:.80}"))
+            return value
+        return parameter * int(factor)
 
     whole = {key: section if key == "parameters" else fill(section, (key,)) for key, section in written.items()}
     return whole, faults

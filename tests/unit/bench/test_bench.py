@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from bench import __main__ as command
-from bench.children import ChildError, run_child, until_line
+from bench import bare, loading
+from bench.children import ChildError, Used, run_child, until_line
+from bench.clients import Driven
+from bench.options import QUICK
 from bench.ratios import bounded, interleaved
 from bench.report import BY_HAND, Report
 from bench.rows import Goal, Row, Section
@@ -84,6 +89,54 @@ def test_report_names_what_was_missed_and_what_was_skipped() -> None:
         assert "small" in text
     assert "* load: so." in report.markdown()
     assert report.json()["sections"][0]["rows"][0]["verdict"] == "missed"
+
+
+def driven(*, user_s: float, system_s: float) -> Driven:
+    """1,000 statements in a second."""
+    used = Used(wall_s=1.1, user_s=user_s, system_s=system_s, memory_bytes_max=0, output="")
+    return Driven(transactions=1000, statements=1000, duration_s=1.0, used=used)
+
+
+@pytest.mark.parametrize(("sent_bytes", "verdict"), [(150.2, "met"), (140.0, "missed")])
+def test_a_bare_loop_is_a_limit_where_it_is_sent_the_same_bytes(
+    sent_bytes: float, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = driven(user_s=0.001, system_s=0.009)
+    engine = SimpleNamespace(drive=lambda _: driven(user_s=0.0014, system_s=0.0092))
+
+    def answered(_: Any, drive: Any) -> bare.Answered:
+        ran = drive()
+        return bare.Answered(driven=ran, bytes_per_statement=sent_bytes if ran is loop else 150.0)
+
+    monkeypatch.setattr(bare, "_build", lambda: Path("loop"))
+    monkeypatch.setattr(bare, "_let_in", lambda _: None)
+    monkeypatch.setattr(bare, "_drive", lambda *_: loop)
+    monkeypatch.setattr(bare, "_answered", answered)
+    ground: Any = SimpleNamespace(engine=engine, workload=lambda kind: kind)
+    section = bare.compare_bare("oltp_read_only", ground, QUICK)
+    assert len(section.rows) == 4 * len(bare.CONNECTIONS)
+    cpu, user, throughput, size = section.rows[-4:]
+    assert [row.ratio and row.ratio.value for row in (cpu, user, throughput)] == pytest.approx([1.06, 1.4, 1.0])
+    assert [row.verdict for row in (cpu, user, throughput, size)] == ["missed", "met", "no goal", verdict]
+
+
+def test_100_gb_are_calculated_from_the_rate_of_what_was_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[int, int, int]] = []
+
+    def loads(_ground: Any, _options: Any, workload: Any, loaders: int) -> Any:
+        made.append((workload.tables, workload.table_size, loaders))
+        return loading._Loads(ours_s=[10.8, 10.8], server_s=[10.0, 10.0], size_bytes=500_000_000)
+
+    monkeypatch.setattr(loading, "_loads", loads)
+    ground: Any = SimpleNamespace(sysbench=None, server=SimpleNamespace(target=None), execute=lambda *_: None)
+    section = loading.compare_load(ground, QUICK)
+    assert "sysbench is not installed" in section.title
+    one, eight, large = section.rows
+    assert made == [(1, 100_000, 2), (8, 25_000, 8)]
+    assert [row.verdict for row in section.rows] == ["met", "met", "no goal"]
+    assert [row.goal and row.goal.text("s") for row in (one, eight)] == ["<= 1.1 x", "<= 1.1 x"]
+    assert large.value.value == pytest.approx(200 * 10.8 / 60), "200 times 500 MB"
+    assert "not measured" in large.note
 
 
 def test_a_child_is_measured() -> None:

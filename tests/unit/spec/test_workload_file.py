@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from plimsoll.spec.clients import CLIENTS
 from plimsoll.spec.levels import pace_faults
 from plimsoll.spec.transactions import read_sql
 from plimsoll.spec.workload_file import WorkloadFile, parse_workload
-from plimsoll.spec.workloads import StatementsSpec, reader, shipped
+from plimsoll.spec.workloads import StatementsSpec, data_sets, reader, shared_table_faults, shipped
 from support.faults import assert_refused, faults_of
 
 GOOD = """
@@ -230,6 +231,30 @@ def test_rows_and_parameters_can_be_changed_from_outside() -> None:
     assert spec(rows={"a`table": 9}).rows_count == 9
 
 
+@pytest.mark.parametrize(("written", "rows"), [("$size * 3", 150), ("$size*1_000", 50_000)])
+def test_a_parameter_may_be_multiplied(written: str, rows: int) -> None:
+    text = GOOD.replace('rows = "$size"', f'rows = "{written}"')
+    assert spec(text).rows_count == rows
+    assert spec(text, parameters={"size": 100}).rows_count == 2 * rows
+
+
+@pytest.mark.parametrize(
+    ("written", "size", "fault"),
+    [
+        ("$size * 3", '"many"', "$size must be a whole number to be multiplied, is 'many'"),
+        ("$size * 3", "1.5", "$size must be a whole number to be multiplied, is 1.5"),
+        ("$size * 3", "true", "$size must be a whole number to be multiplied, is True"),
+        ("$size * -3", "5", "'$size * -3' is no parameter; known are $size"),
+        ("$size * 1__0", "5", "'$size * 1__0' is no parameter; known are $size"),
+        (f"$size * 1{'0' * 18}", "5", f"'$size * 1{'0' * 18}' is no parameter; known are $size"),
+        (f"$size * 1{'0' * 17}", "500", "must be <= 4294967295, is 5"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_multiplied_is_told(written: str, size: str, fault: str) -> None:
+    text = GOOD.replace('rows = "$size"', f'rows = "{written}"').replace("size = 50", f"size = {size}")
+    assert_refused(f"table[0].rows: {fault}", parse_workload, text)
+
+
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
@@ -276,15 +301,25 @@ def test_only_plain_queries_count_as_reading() -> None:
 def test_shipped_files_are_good(name: str) -> None:
     one = StatementsSpec(name=name, file=name, text=reader(shipped()[name].parent)(name))
     assert isinstance(one.definition, WorkloadFile)
-    assert one.writes
+    assert one.writes == (name != "ycsb-c")
     assert one.rows_count > 1000
 
 
 def test_there_are_shipped_files_and_the_root_shows_them() -> None:
     from support.repository import ROOT
 
-    assert set(shipped()) == {"key-value", "order-queue", "read-share", "time-series"}
+    ycsb = {f"ycsb-{letter}" for letter in "abcdef"}
+    assert set(shipped()) == {"key-value", "order-queue", "read-share", "time-series", "tpcb-like", *ycsb}
     assert sorted(path.name for path in (ROOT / "workloads").iterdir()) == [f"{name}.toml" for name in shipped()]
+
+
+def test_all_of_ycsb_share_one_table() -> None:
+    """A study may have all six: the table is made once."""
+    names = [name for name in shipped() if name.startswith("ycsb-")]
+    workloads = [StatementsSpec(name=name, file=name, text=reader(Path())(name)) for name in names]
+    assert len(names) == 6
+    assert not [*shared_table_faults(workloads)]
+    assert len(data_sets(workloads)) == 1
 
 
 def test_faults_of_parts_and_between_others_are_told_at_once() -> None:
