@@ -1,9 +1,8 @@
 //! Arrivals as planned become a schedule that workers claim from.
 
-use plimsoll_core::plan::{
-    ArrivalProcess, ArrivalsPlan, Connections, Group, RateStepPlan, Share, ThinkTimePlan, WorkloadPlan,
-};
+use plimsoll_core::plan::{ArrivalProcess, ArrivalsPlan, Connections, Group, RateStepPlan, Share, ThinkTimePlan};
 use plimsoll_engine::{Arrivals, BurstOptions, OpenLoop, OpenLoopOptions, Process, RateStep, ThinkTime, WorkerFault};
+use plimsoll_workloads::Workload;
 
 /// More arrivals than this in a second no single machine can send.
 const RATE_MAX_TPS: f64 = 10_000_000.0;
@@ -154,16 +153,10 @@ fn check(steps: &[RateStepPlan], backlog_max: u64) -> Result<(), WorkerFault> {
 }
 
 /// A rate sets the pace, so nothing else may.
-fn check_pace(workload: &WorkloadPlan) -> Result<(), WorkerFault> {
-    match workload {
-        WorkloadPlan::Tpcc(options) if options.has_own_pace() => Err(spec(
-            "open: a rate sets the pace; leave terminals, times, ramp_up and delivery_connections of the workload out",
-        )),
-        WorkloadPlan::Statements(plan) if plan.has_own_pace() => Err(spec(
-            "open: a rate sets the pace; leave think_time of the workload's transactions out",
-        )),
-        _ => Ok(()),
-    }
+fn check_pace(workload: &dyn Workload) -> Result<(), WorkerFault> {
+    workload.own_pace().map_or(Ok(()), |options| {
+        Err(spec(&format!("open: a rate sets the pace; leave {options} out")))
+    })
 }
 
 fn spec(message: &str) -> WorkerFault {
@@ -175,7 +168,7 @@ mod tests {
     use super::*;
 
     use plimsoll_core::message::FailureClass;
-    use plimsoll_core::plan::{ConnectPlan, ReconnectPlan, TpccOptions};
+    use plimsoll_core::plan::{ConnectPlan, ReconnectPlan, TpccOptions, WorkloadPlan};
 
     fn fault(arrivals: ArrivalsPlan, workload: TpccOptions) -> WorkerFault {
         fault_of(arrivals, WorkloadPlan::Tpcc(workload))

@@ -9,7 +9,7 @@ use plimsoll_engine::{
     CONNECTIONS_MAX, ConnectionTerms, GroupRun, Trial, TrialHandle, TrialOptions, TurnsOptions, WorkerFault,
 };
 use plimsoll_session::{GroupServers, Heartbeat, Terms};
-use plimsoll_workloads::sessions_count;
+use plimsoll_workloads::{Workload as _, sessions_count};
 
 use crate::input::Input;
 use crate::limits;
@@ -186,8 +186,7 @@ struct Probed {
 fn probe(groups: &[Group]) -> Result<Probed, WorkerFault> {
     let mut probed = Probed::default();
     for group in groups {
-        let found = plimsoll_workloads::preflight(
-            &group.workload,
+        let found = group.workload.preflight(
             &group.used_targets().cloned().collect::<Vec<_>>(),
             sessions_count(&group.workload, group.connections),
         )?;

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::{OltpOptions, RoleTarget, WorkloadPlan};
+use plimsoll_core::plan::{OltpKind, OltpOptions, OltpPlan, RoleTarget};
 use plimsoll_engine::WorkerFault;
 use plimsoll_session::{GroupServers, Terms, Tolerance};
+use plimsoll_workloads::Workload as _;
 
 use crate::distributions::Distributions;
 use crate::exit::Exit;
@@ -17,23 +18,18 @@ use crate::test::{Context, Run};
 
 /// The workload of a module with these options; `None` where the engine does not run it as the module would, or refuses
 /// it: a transaction without statements, say, is one to sysbench.
-pub fn workload(module: &str, options: &Options) -> Option<WorkloadPlan> {
+pub fn workload(module: &str, options: &Options) -> Option<OltpPlan> {
     let kind = match module {
-        "oltp_read_only" => WorkloadPlan::OltpReadOnly,
-        "oltp_read_write" => WorkloadPlan::OltpReadWrite,
-        "oltp_write_only" => WorkloadPlan::OltpWriteOnly,
-        "oltp_point_select" => WorkloadPlan::OltpPointSelect,
-        "oltp_insert" => |options| {
-            WorkloadPlan::OltpInsert(OltpOptions {
-                prepared: false,
-                ..options
-            })
-        },
-        "oltp_delete" => WorkloadPlan::OltpDelete,
-        "oltp_update_index" => WorkloadPlan::OltpUpdateIndex,
-        "oltp_update_non_index" => WorkloadPlan::OltpUpdateNonIndex,
-        "select_random_points" => WorkloadPlan::SelectRandomPoints,
-        "select_random_ranges" => WorkloadPlan::SelectRandomRanges,
+        "oltp_read_only" => OltpKind::ReadOnly,
+        "oltp_read_write" => OltpKind::ReadWrite,
+        "oltp_write_only" => OltpKind::WriteOnly,
+        "oltp_point_select" => OltpKind::PointSelect,
+        "oltp_insert" => OltpKind::Insert,
+        "oltp_delete" => OltpKind::Delete,
+        "oltp_update_index" => OltpKind::UpdateIndex,
+        "oltp_update_non_index" => OltpKind::UpdateNonIndex,
+        "select_random_points" => OltpKind::RandomPoints,
+        "select_random_ranges" => OltpKind::RandomRanges,
         _ => return None,
     };
     let is_plain = options.string("db-driver") == "mysql"
@@ -44,15 +40,15 @@ pub fn workload(module: &str, options: &Options) -> Option<WorkloadPlan> {
         && ["mysql-host", "mysql-port", "mysql-socket"]
             .iter()
             .all(|name| options.list(name).len() <= 1);
-    let plan = is_plain.then(|| oltp(options)).flatten().map(kind);
-    plan.filter(|plan| plimsoll_workloads::faults(plan).is_empty())
+    let plan = is_plain.then(|| oltp(kind, options)).flatten();
+    plan.filter(|plan| plan.faults().is_empty())
 }
 
 /// A run of one of our workloads, after a probe of the server.
 ///
 /// # Errors
 /// When it cannot work there; said in the log.
-pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], context: &Arc<Context>, mode: String) -> Result<Run, Exit> {
+pub fn run(workload: &OltpPlan, targets: &[RoleTarget], context: &Arc<Context>, mode: String) -> Result<Run, Exit> {
     let log = &context.log;
     let fatal = |fault: WorkerFault| log.fatal(fault.message);
     let threads = context.threads;
@@ -91,14 +87,14 @@ fn tolerance(options: &Options) -> Result<Tolerance, String> {
 }
 
 /// `None` for numbers that are no counts.
-fn oltp(options: &Options) -> Option<OltpOptions> {
+fn oltp(kind: OltpKind, options: &Options) -> Option<OltpPlan> {
     let count = |name: &str| whole(options, name).and_then(|value| u32::try_from(value).ok());
     let is_on = |name: &str, default: bool| match options.get(name) {
         Some(crate::options::Value::Bool(value)) => *value,
         _ => default,
     };
     let defaults = OltpOptions::default();
-    Some(OltpOptions {
+    Some(kind.with(OltpOptions {
         tables: count("tables")?,
         table_size: whole(options, "table-size")?,
         distribution: Distributions::chosen(options).ok()?,
@@ -117,9 +113,10 @@ fn oltp(options: &Options) -> Option<OltpOptions> {
         delta: whole(options, "delta").unwrap_or(defaults.delta),
         auto_increment: is_on("auto-inc", true),
         skip_transaction: is_on("skip-trx", false),
-        prepared: options.string("db-ps-mode") != "disable",
+        // The module never prepares its insert.
+        prepared: kind != OltpKind::Insert && options.string("db-ps-mode") != "disable",
         ..defaults
-    })
+    }))
 }
 
 /// An option of a script that is a whole number; scripts know only numbers.
@@ -174,9 +171,9 @@ mod tests {
     #[test]
     fn options_become_those_of_our_workload() {
         let given = options(&["--table-size=77", "--rand-type=zipfian", "--db-ps-mode=disable"]);
-        let Some(WorkloadPlan::OltpReadOnly(oltp)) = workload("oltp_read_only", &given) else {
-            panic!("not natively");
-        };
+        let plan = workload("oltp_read_only", &given).expect("natively");
+        let (kind, oltp) = (plan.kind, plan.options);
+        assert_eq!(kind, OltpKind::ReadOnly);
         assert_eq!((oltp.table_size, oltp.prepared), (77, false));
         assert_eq!(oltp.distribution, Distribution::Zipfian(Zipfian { exponent: 0.8 }));
     }
@@ -216,13 +213,7 @@ mod tests {
 
     #[test]
     fn inserts_are_text_as_in_sysbench() {
-        let insert = workload("oltp_insert", &options(&[]));
-        assert!(
-            matches!(
-                insert,
-                Some(WorkloadPlan::OltpInsert(OltpOptions { prepared: false, .. }))
-            ),
-            "{insert:?}"
-        );
+        let insert = workload("oltp_insert", &options(&[])).expect("natively");
+        assert_eq!((insert.kind, insert.options.prepared), (OltpKind::Insert, false));
     }
 }

@@ -6,15 +6,16 @@ mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use plimsoll_core::plan::{
-    DataPlan, DataSet, LoadMethod, OltpData, OltpOptions, ReadPolicy, ReadsPlan, Role, RoleTarget, Target, TpccData,
-    TpccKit, TpccMode, TpccOptions, WorkloadPlan,
+    DataPlan, DataSet, LoadMethod, OltpData, OltpKind, OltpOptions, ReadPolicy, ReadsPlan, Role, RoleTarget,
+    StatementsPlan, Target, TpccData, TpccKit, TpccMode, TpccOptions,
 };
 use plimsoll_session::GroupServers;
-use plimsoll_workloads::data;
+use plimsoll_workloads::{Workload, data};
 use serde_json::json;
 use support::statements::{as_text, column, counting, drawn, integer, statement, table, transaction, workload};
 use support::trial::{Load, Until, run_in_one_interval};
@@ -76,11 +77,11 @@ fn a_transaction_allocates_nothing() {
             ..OltpOptions::default()
         };
         for workload in [
-            WorkloadPlan::OltpReadWrite(OltpOptions::default()),
-            WorkloadPlan::OltpReadWrite(text.clone()),
-            WorkloadPlan::SelectRandomPoints(OltpOptions::default()),
-            WorkloadPlan::SelectRandomRanges(text.clone()),
-            WorkloadPlan::OltpInsert(text),
+            OltpKind::ReadWrite.with(OltpOptions::default()),
+            OltpKind::ReadWrite.with(text.clone()),
+            OltpKind::RandomPoints.with(OltpOptions::default()),
+            OltpKind::RandomRanges.with(text.clone()),
+            OltpKind::Insert.with(text),
         ] {
             assert_allocates_nothing(&workload, target);
         }
@@ -117,7 +118,7 @@ fn a_transaction_of_a_users_own_statements_allocates_nothing() {
 }
 
 /// A loop over a list, recent keys and hot values, rows of sorted texts.
-fn learned() -> WorkloadPlan {
+fn learned() -> StatementsPlan {
     let hot = json!({"kind": "hot", "shares": [0.2, 0.1], "exponent": 0.8});
     let mut ids = drawn(
         "ids",
@@ -170,7 +171,7 @@ fn a_transaction_of_the_tpcc_derived_workload_allocates_nothing() {
             ..usual.clone()
         };
         for options in [usual.clone(), text, calls, one_by_one] {
-            assert_allocates_nothing(&WorkloadPlan::Tpcc(options), target);
+            assert_allocates_nothing(&options, target);
         }
         let replica = RoleTarget {
             role: Role::Replica,
@@ -183,21 +184,18 @@ fn a_transaction_of_the_tpcc_derived_workload_allocates_nothing() {
                 policy,
                 ..ReadsPlan::default()
             };
-            assert_allocates_nothing_on(
-                &WorkloadPlan::Tpcc(usual.clone()),
-                &GroupServers::new(&targets, Some(reads)),
-            );
+            assert_allocates_nothing_on(&usual, &GroupServers::new(&targets, Some(reads)));
         }
     });
 }
 
 /// Runs a few transactions, which are enough to prepare all statements, and many.
-fn assert_allocates_nothing(workload: &WorkloadPlan, target: &Target) {
+fn assert_allocates_nothing(workload: &(impl Workload + Debug), target: &Target) {
     assert_allocates_nothing_on(workload, &support::servers(target));
 }
 
 /// The same where reads are spread.
-fn assert_allocates_nothing_on(workload: &WorkloadPlan, servers: &GroupServers) {
+fn assert_allocates_nothing_on(workload: &(impl Workload + Debug), servers: &GroupServers) {
     let allocated = |transactions| {
         let load = Load {
             connections: 1,

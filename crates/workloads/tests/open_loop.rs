@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use plimsoll_core::plan::{OltpOptions, WorkloadPlan};
+use plimsoll_core::plan::{OltpKind, OltpOptions};
 use plimsoll_core::snapshot::Measure;
 use plimsoll_engine::{
     ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, Trial, TrialOptions, unix_ns,
@@ -29,7 +29,7 @@ fn run(sim: &Sim, seconds: u64) -> Summary {
         backlog_max: 10_000,
         seed: 1,
     });
-    let workload = WorkloadPlan::OltpPointSelect(OltpOptions::default());
+    let workload = OltpKind::PointSelect.with(OltpOptions::default());
     let group = GroupRun {
         instance: "sim".to_owned(),
         factory: plimsoll_workloads::factory(&workload, &servers(&target), 1, 32, Terms::default()).unwrap(),

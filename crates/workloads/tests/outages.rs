@@ -8,11 +8,13 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, OltpData, OltpOptions, RetryRule, Target, WorkloadPlan};
+use plimsoll_core::plan::{
+    DataPlan, DataSet, LoadMethod, OltpData, OltpKind, OltpOptions, OltpPlan, RetryRule, Target,
+};
 use plimsoll_core::snapshot::ErrorClass;
 use plimsoll_engine::ConnectionTerms;
 use plimsoll_wire::{ConnectOptions, Connection};
-use plimsoll_workloads::data;
+use plimsoll_workloads::{Workload, data};
 use support::disk::SmallDisk;
 use support::killing::kill_all;
 use support::trial::{Load, Summary, Until, run, run_beside, run_on, run_unhurried_beside};
@@ -35,15 +37,15 @@ fn prepare(target: &Target, table_size: u64) {
     data::prepare(&plan, &mut |_| {}).unwrap();
 }
 
-fn read_only(table_size: u64) -> WorkloadPlan {
-    WorkloadPlan::OltpReadOnly(OltpOptions {
+fn read_only(table_size: u64) -> OltpPlan {
+    OltpKind::ReadOnly.with(OltpOptions {
         table_size,
         ..OltpOptions::default()
     })
 }
 
-fn write_only(table_size: u64) -> WorkloadPlan {
-    WorkloadPlan::OltpWriteOnly(OltpOptions {
+fn write_only(table_size: u64) -> OltpPlan {
+    OltpKind::WriteOnly.with(OltpOptions {
         table_size,
         ..OltpOptions::default()
     })
@@ -67,7 +69,7 @@ fn going_on(connections: u32) -> Load {
 }
 
 /// Runs a load with pauses, and something beside it once it is under way.
-fn beside<T>(workload: &WorkloadPlan, target: &Target, load: Load, action: impl FnOnce() -> T) -> (Summary, T) {
+fn beside<T>(workload: &dyn Workload, target: &Target, load: Load, action: impl FnOnce() -> T) -> (Summary, T) {
     run_unhurried_beside(workload, &servers(target), load, action)
 }
 
@@ -203,7 +205,7 @@ fn after_a_lock_wait_timeout_nothing_of_the_transaction_is_left() {
     let mut control = connect(target);
     let sum = |control: &mut Connection| -> u64 { value(control, "SELECT SUM(k) FROM sbtest1").parse().unwrap() };
     let before = sum(&mut control);
-    let workload = WorkloadPlan::OltpWriteOnly(OltpOptions {
+    let workload = OltpKind::WriteOnly.with(OltpOptions {
         table_size: 1_000,
         delete_inserts: 0,
         ..OltpOptions::default()
@@ -319,7 +321,7 @@ fn a_server_that_becomes_read_only_fails_what_writes_until_it_is_not() {
         };
         // In longer transactions one may wait for a row of another that waits for the server to become read-only, which waits
         // for the first: MariaDB finds out after a lock-wait timeout.
-        let updates = WorkloadPlan::OltpUpdateNonIndex(OltpOptions {
+        let updates = OltpKind::UpdateNonIndex.with(OltpOptions {
             table_size: 1_000,
             ..OltpOptions::default()
         });

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
-use plimsoll_core::plan::{OltpOptions, ReconnectPlan, RetryRule, WorkloadPlan};
+use plimsoll_core::plan::{OltpKind, OltpOptions, ReconnectPlan, RetryRule};
 use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun};
 use plimsoll_session::Terms;
 use plimsoll_sim::{Script, Sim};
@@ -25,7 +25,7 @@ fn ms(milliseconds: u64) -> Duration {
 
 /// Runs a load, and cuts all of its connections when it is under way, in this way.
 fn run_cut<T>(sim: &Sim, connections: u32, cut: impl FnOnce() -> T) -> (Summary, T) {
-    let workload = WorkloadPlan::OltpPointSelect(OltpOptions::default());
+    let workload = OltpKind::PointSelect.with(OltpOptions::default());
     let target = over_tcp("127.0.0.1", sim.port(), "root", "test");
     let terms = Terms::new(&RetryRule::defaults(), &ReconnectPlan::default()).unwrap();
     let group = GroupRun {

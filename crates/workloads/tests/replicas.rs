@@ -156,7 +156,7 @@ fn own_writes_are_seen_where_that_is_wanted_on_mysql() {
 }
 
 /// A mix of which one in five transactions writes.
-fn mixed() -> plimsoll_core::plan::WorkloadPlan {
+fn mixed() -> plimsoll_core::plan::StatementsPlan {
     let key = json!({"values": [drawn("id", &integer(3))]});
     let read = statement("SELECT n FROM own WHERE id = ?", &["id"], key.clone());
     let write = statement("UPDATE own SET n = n + 1 WHERE id = ?", &["id"], key);

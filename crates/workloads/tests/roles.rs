@@ -4,10 +4,13 @@ mod support;
 
 use std::time::Duration;
 
-use plimsoll_core::plan::{OltpOptions, ReadPolicy, ReadsPer, ReadsPlan, RetryRule, Role, RoleTarget, WorkloadPlan};
+use plimsoll_core::plan::{
+    OltpKind, OltpOptions, OltpPlan, ReadPolicy, ReadsPer, ReadsPlan, RetryRule, Role, RoleTarget,
+};
 use plimsoll_core::snapshot::ErrorClass;
 use plimsoll_session::GroupServers;
 use plimsoll_sim::{Failure, Script, Sim};
+use plimsoll_workloads::Workload;
 use support::over_tcp;
 use support::trial::{Load, Summary, Until, run_spread_beside};
 
@@ -43,11 +46,11 @@ fn group(sims: &[&Sim], reads: impl Into<Option<ReadsPlan>>) -> GroupServers {
 }
 
 /// Runs a workload on a source and a replica, and something beside it when it is under way.
-fn run(workload: &WorkloadPlan, (source, replica): (&Sim, &Sim), action: impl FnOnce()) -> Summary {
+fn run(workload: &dyn Workload, (source, replica): (&Sim, &Sim), action: impl FnOnce()) -> Summary {
     run_as(workload, &[source, replica], ReadsPlan::default(), action)
 }
 
-fn run_as(workload: &WorkloadPlan, sims: &[&Sim], reads: ReadsPlan, action: impl FnOnce()) -> Summary {
+fn run_as(workload: &dyn Workload, sims: &[&Sim], reads: ReadsPlan, action: impl FnOnce()) -> Summary {
     let load = Load {
         connections: CONNECTIONS,
         until: Until::ItGoesOn(2_500),
@@ -76,12 +79,12 @@ fn check_all_is_of(role: Role, summary: &Summary) {
     assert_eq!(summary.by_role.len(), 2, "the other role is told as well");
 }
 
-fn reading() -> WorkloadPlan {
-    WorkloadPlan::OltpPointSelect(OltpOptions::default())
+fn reading() -> OltpPlan {
+    OltpKind::PointSelect.with(OltpOptions::default())
 }
 
-fn writing() -> WorkloadPlan {
-    WorkloadPlan::OltpUpdateIndex(OltpOptions::default())
+fn writing() -> OltpPlan {
+    OltpKind::UpdateIndex.with(OltpOptions::default())
 }
 
 #[test]

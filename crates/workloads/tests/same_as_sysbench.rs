@@ -2,7 +2,7 @@
 
 mod support;
 
-use plimsoll_core::plan::{DataPlan, DataSet, Layout, LoadMethod, OltpData, OltpOptions, Target, WorkloadPlan};
+use plimsoll_core::plan::{DataPlan, DataSet, Layout, LoadMethod, OltpData, OltpKind, OltpOptions, Target};
 use plimsoll_wire::Connection;
 use plimsoll_workloads::data;
 use support::counters::{counted, differences};
@@ -17,8 +17,6 @@ const TABLE_SIZE: u64 = 10_000;
 /// Rows are drawn from so many, so that each range of a hundred has as many: with shorter ones at the end of a table chance
 /// would decide what few transactions read.
 const DRAWN_SIZE: u64 = TABLE_SIZE - 100;
-
-type Workload = fn(OltpOptions) -> WorkloadPlan;
 
 fn prepare(target: &Target, data: OltpData) {
     let plan = DataPlan {
@@ -36,14 +34,14 @@ fn prepare(target: &Target, data: OltpData) {
 /// A workload that both have.
 struct Case {
     script: &'static str,
-    workload: Workload,
+    workload: OltpKind,
     prepared: bool,
     /// Puts the data into a state in which chance plays no part.
     before: &'static [&'static str],
 }
 
 impl Case {
-    const fn new(script: &'static str, workload: Workload) -> Self {
+    const fn new(script: &'static str, workload: OltpKind) -> Self {
         Self {
             script,
             workload,
@@ -70,28 +68,28 @@ const ALL_ROWS: &[&str] = &[
 
 fn cases() -> [Case; 10] {
     [
-        Case::new("oltp_point_select", WorkloadPlan::OltpPointSelect),
-        Case::new("oltp_read_only", WorkloadPlan::OltpReadOnly),
-        Case::new("oltp_write_only", WorkloadPlan::OltpWriteOnly),
-        Case::new("oltp_read_write", WorkloadPlan::OltpReadWrite),
-        Case::new("oltp_update_index", WorkloadPlan::OltpUpdateIndex),
-        Case::new("oltp_update_non_index", WorkloadPlan::OltpUpdateNonIndex),
+        Case::new("oltp_point_select", OltpKind::PointSelect),
+        Case::new("oltp_read_only", OltpKind::ReadOnly),
+        Case::new("oltp_write_only", OltpKind::WriteOnly),
+        Case::new("oltp_read_write", OltpKind::ReadWrite),
+        Case::new("oltp_update_index", OltpKind::UpdateIndex),
+        Case::new("oltp_update_non_index", OltpKind::UpdateNonIndex),
         Case {
             before: ONE_ROW_FOR_EACH_K,
-            ..Case::new("select_random_points", WorkloadPlan::SelectRandomPoints)
+            ..Case::new("select_random_points", OltpKind::RandomPoints)
         },
         Case {
             before: ONE_ROW_FOR_EACH_K,
-            ..Case::new("select_random_ranges", WorkloadPlan::SelectRandomRanges)
+            ..Case::new("select_random_ranges", OltpKind::RandomRanges)
         },
         // sysbench sends this one as text.
         Case {
             prepared: false,
-            ..Case::new("oltp_insert", WorkloadPlan::OltpInsert)
+            ..Case::new("oltp_insert", OltpKind::Insert)
         },
         Case {
             before: ALL_ROWS,
-            ..Case::new("oltp_delete", WorkloadPlan::OltpDelete)
+            ..Case::new("oltp_delete", OltpKind::Delete)
         },
     ]
 }
@@ -122,7 +120,7 @@ fn compare(server: &Server, target: &Target, case: &Case, seed: u64) -> Vec<Stri
     restore(&mut control);
     let ours = counted(&mut control, TRANSACTIONS, || {
         run(
-            &(case.workload)(case.options()),
+            &case.workload.with(case.options()),
             &source(target),
             once(TRANSACTIONS, seed),
         )
@@ -171,7 +169,7 @@ fn compare_bulk(server: &Server, target: &Target) -> Vec<String> {
     let mut control = connect(target);
     let mut rows = 0;
     let mut ours = counted(&mut control, 1, || {
-        let workload = WorkloadPlan::BulkInsert(OltpOptions::default());
+        let workload = OltpKind::BulkInsert.with(OltpOptions::default());
         let summary = run(&workload, &source(target), once(STATEMENTS, 1)).unwrap();
         rows = summary.snapshot.counts().rows_affected;
     });

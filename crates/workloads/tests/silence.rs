@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use plimsoll_core::connections::Outage;
-use plimsoll_core::plan::{Isolation, OltpOptions, ReconnectPlan, RetryRule, Target, WorkloadPlan};
+use plimsoll_core::plan::{Isolation, OltpKind, OltpOptions, ReconnectPlan, RetryRule, Target};
 use plimsoll_core::snapshot::ErrorClass;
 use plimsoll_engine::{
     Arrivals, ClosedLoop, ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, unix_ns,
@@ -45,7 +45,7 @@ fn open() -> Box<dyn Arrivals> {
 /// Point selects of connections that run a statement before they are used. What falls silent counts as lost after so many
 /// milliseconds.
 fn group(target: &Target, arrivals: Box<dyn Arrivals>, network_ms: u64, read_ms: Option<u64>) -> GroupRun {
-    let workload = WorkloadPlan::OltpPointSelect(OltpOptions {
+    let workload = OltpKind::PointSelect.with(OltpOptions {
         isolation: Isolation::ReadCommitted,
         ..OltpOptions::default()
     });

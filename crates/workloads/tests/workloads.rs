@@ -6,18 +6,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, OltpData, OltpOptions, RetryRule, Target, WorkloadPlan};
+use plimsoll_core::plan::{DataPlan, DataSet, LoadMethod, OltpData, OltpKind, OltpOptions, RetryRule, Target};
 use plimsoll_core::snapshot::{Counts, ErrorClass};
 use plimsoll_session::Terms;
 use plimsoll_wire::Connection;
-use plimsoll_workloads::{data, factory, preflight};
+use plimsoll_workloads::{Workload, data, factory};
 use support::killing::kill_all;
 use support::trial::{Load, Until, run, run_beside};
 use support::{Kind, Server, connect, on_each_server, source, value};
 
 const TABLE_SIZE: u64 = 2_000;
-
-type Workload = fn(OltpOptions) -> WorkloadPlan;
 
 fn prepare(target: &Target) {
     let plan = DataPlan {
@@ -58,16 +56,16 @@ fn all_workloads_do_what_they_say_prepared_and_as_text() {
     on_each_server("does", |_server, target| {
         prepare(target);
         // Statements in each transaction that read, write, and do neither.
-        let expected: [(Workload, u64, u64, u64); 4] = [
-            (WorkloadPlan::OltpReadOnly, 14, 0, 2),
-            (WorkloadPlan::OltpReadWrite, 14, 4, 2),
-            (WorkloadPlan::OltpWriteOnly, 0, 4, 2),
-            (WorkloadPlan::OltpPointSelect, 1, 0, 0),
+        let expected: [(OltpKind, u64, u64, u64); 4] = [
+            (OltpKind::ReadOnly, 14, 0, 2),
+            (OltpKind::ReadWrite, 14, 4, 2),
+            (OltpKind::WriteOnly, 0, 4, 2),
+            (OltpKind::PointSelect, 1, 0, 0),
         ];
         for (seed, prepared) in [(1, true), (2, false)] {
             for (workload, reads, writes, others) in expected {
-                let workload = workload(options(prepared));
-                assert_eq!(preflight(&workload, &source(target), 2).unwrap(), vec![]);
+                let workload = workload.with(options(prepared));
+                assert_eq!(workload.preflight(&source(target), 2).unwrap(), vec![]);
                 // With another seed, since an update that changes nothing does not count as a write.
                 let load = Load {
                     seed,
@@ -101,7 +99,7 @@ fn the_same_seed_draws_the_same_rows() {
         for (target, prepared) in [(target, true), (&other, false)] {
             prepare(target);
             run(
-                &WorkloadPlan::OltpWriteOnly(options(prepared)),
+                &OltpKind::WriteOnly.with(options(prepared)),
                 &source(target),
                 load(1, Until::Transactions(50)),
             )
@@ -126,7 +124,7 @@ fn deadlocks_are_repeated_and_counted() {
             ..options(true)
         };
         let summary = run(
-            &WorkloadPlan::OltpWriteOnly(narrow),
+            &OltpKind::WriteOnly.with(narrow),
             &source(target),
             load(16, Until::Transactions(300)),
         )
@@ -171,7 +169,7 @@ fn a_repeated_transaction_changes_the_data_once() {
         control.query("SET GLOBAL innodb_lock_wait_timeout = 1").unwrap();
         control.query("BEGIN").unwrap();
         control.query("SELECT * FROM sbtest1 WHERE id = 25 FOR UPDATE").unwrap();
-        let workload = WorkloadPlan::OltpWriteOnly(options);
+        let workload = OltpKind::WriteOnly.with(options);
         let summary = std::thread::scope(|scope| {
             let running = scope.spawn(|| run(&workload, &source(target), load(1, Until::Transactions(100))));
             // MySQL looks for waits that are too long once a second.
@@ -191,7 +189,7 @@ fn a_repeated_transaction_changes_the_data_once() {
 fn lost_connections_are_opened_again() {
     on_each_server("lost", |_server, target| {
         prepare(target);
-        let workload = WorkloadPlan::OltpReadWrite(options(true));
+        let workload = OltpKind::ReadWrite.with(options(true));
         let lasts = load(4, Until::ItGoesOn(0));
         let (summary, ()) = run_beside(&workload, &source(target), lasts, &RetryRule::defaults(), || {
             let (mut control, mut killed) = (connect(target), BTreeSet::new());
@@ -223,14 +221,14 @@ fn lost_connections_are_opened_again() {
 #[test]
 fn misuse_ends_the_run_with_the_cure() {
     on_each_server("misuse", |_server, target| {
-        let workload = WorkloadPlan::OltpReadOnly(options(true));
-        let fault = preflight(&workload, &source(target), 1).unwrap_err();
+        let workload = OltpKind::ReadOnly.with(options(true));
+        let fault = workload.preflight(&source(target), 1).unwrap_err();
         assert!(
             fault.message.contains("sbtest1 … sbtest2") && fault.message.contains("`plimsoll prepare`"),
             "{fault}"
         );
         for prepared in [true, false] {
-            let workload = WorkloadPlan::OltpReadOnly(options(prepared));
+            let workload = OltpKind::ReadOnly.with(options(prepared));
             let fault = run(&workload, &source(target), load(2, Until::Milliseconds(5_000)))
                 .err()
                 .unwrap();
@@ -241,7 +239,7 @@ fn misuse_ends_the_run_with_the_cure() {
         connect(target)
             .query("ALTER TABLE sbtest2 CHANGE pad padding CHAR(60)")
             .unwrap();
-        let fault = preflight(&workload, &source(target), 1).unwrap_err();
+        let fault = workload.preflight(&source(target), 1).unwrap_err();
         assert!(fault.message.contains("sbtest2 has no column pad char"), "{fault}");
     });
 }
@@ -250,13 +248,13 @@ fn misuse_ends_the_run_with_the_cure() {
 fn preflight_knows_the_limits_of_the_server() {
     on_each_server("limits", |_server, target| {
         prepare(target);
-        let workload = WorkloadPlan::OltpReadWrite(options(true));
-        let fault = preflight(&workload, &source(target), 5_000).unwrap_err();
+        let workload = OltpKind::ReadWrite.with(options(true));
+        let fault = workload.preflight(&source(target), 5_000).unwrap_err();
         assert!(fault.message.contains("max_connections is"), "{fault}");
         let mut control = connect(target);
         control.query("SET GLOBAL max_prepared_stmt_count = 100").unwrap();
-        let refused = preflight(&workload, &source(target), 50).unwrap_err();
-        let as_text = preflight(&WorkloadPlan::OltpReadWrite(options(false)), &source(target), 50);
+        let refused = workload.preflight(&source(target), 50).unwrap_err();
+        let as_text = OltpKind::ReadWrite.with(options(false)).preflight(&source(target), 50);
         control.query("SET GLOBAL max_prepared_stmt_count = 16382").unwrap();
         assert!(
             refused.message.contains("50 connections prepare 1000 statements"),
@@ -264,8 +262,8 @@ fn preflight_knows_the_limits_of_the_server() {
         );
         assert_eq!(as_text.unwrap(), vec![]);
         let app = limited_account(&mut control, target);
-        assert_eq!(preflight(&workload, &source(&app), 7).unwrap(), vec![]);
-        let refused = preflight(&workload, &source(&app), 8).unwrap_err();
+        assert_eq!(workload.preflight(&source(&app), 7).unwrap(), vec![]);
+        let refused = workload.preflight(&source(&app), 8).unwrap_err();
         assert!(refused.message.contains("this account may have 7"), "{refused}");
     });
 }
@@ -293,15 +291,15 @@ fn statements_that_nothing_would_commit_are_refused() {
     let target = server.create_database("off");
     prepare(&target);
     connect(&target).query("SET GLOBAL autocommit = 0").unwrap();
-    let look = |workload: &WorkloadPlan| preflight(workload, &source(&target), 1);
-    let fault = look(&WorkloadPlan::OltpPointSelect(options(true))).unwrap_err();
+    let look = |workload: &dyn Workload| workload.preflight(&source(&target), 1);
+    let fault = look(&OltpKind::PointSelect.with(options(true))).unwrap_err();
     assert!(fault.message.contains("autocommit is 0"), "{fault}");
     let alone = OltpOptions {
         skip_transaction: true,
         ..options(true)
     };
-    assert!(look(&WorkloadPlan::OltpWriteOnly(alone)).is_err());
-    assert_eq!(look(&WorkloadPlan::OltpWriteOnly(options(true))).unwrap(), vec![]);
+    assert!(look(&OltpKind::WriteOnly.with(alone)).is_err());
+    assert_eq!(look(&OltpKind::WriteOnly.with(options(true))).unwrap(), vec![]);
 }
 
 #[test]
@@ -312,7 +310,10 @@ fn tables_that_were_prepared_smaller_are_refused() {
             table_size: 16_000,
             ..options(true)
         };
-        let fault = preflight(&WorkloadPlan::OltpPointSelect(beyond), &source(target), 1).unwrap_err();
+        let fault = OltpKind::PointSelect
+            .with(beyond)
+            .preflight(&source(target), 1)
+            .unwrap_err();
         assert!(
             fault
                 .message
@@ -337,7 +338,10 @@ fn keys_without_rows_are_a_doubt() {
                 table_size,
                 ..options(true)
             };
-            preflight(&WorkloadPlan::OltpPointSelect(options), &source(target), 1).unwrap()
+            OltpKind::PointSelect
+                .with(options)
+                .preflight(&source(target), 1)
+                .unwrap()
         };
         assert_eq!(doubts(TABLE_SIZE), vec![]);
         let beyond = doubts(16_000);
@@ -381,7 +385,7 @@ fn nonsense_is_refused_before_anything_is_connected() {
         ..OltpOptions::default()
     };
     let fault = factory(
-        &WorkloadPlan::OltpReadOnly(nothing),
+        &OltpKind::ReadOnly.with(nothing),
         &support::nowhere(),
         1,
         0,

@@ -21,6 +21,7 @@ mod target;
 mod tls;
 mod tpcc;
 mod turns;
+mod workload;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -46,50 +47,7 @@ pub use target::{Endpoint, Role, RoleTarget, Secret, ServerKey, Target};
 pub use tls::{ClientCertificate, Tls};
 pub use tpcc::{OrderNames, TpccChoice, TpccData, TpccKit, TpccMix, TpccMode, TpccOptions};
 pub use turns::TurnsPlan;
-
-/// What clients do.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum WorkloadPlan {
-    /// Point and range selects in a transaction.
-    OltpReadOnly(OltpOptions),
-    /// Selects, updates, and a delete with an insert in a transaction.
-    OltpReadWrite(OltpOptions),
-    /// Updates, and a delete with an insert in a transaction.
-    OltpWriteOnly(OltpOptions),
-    /// One select by primary key, without a transaction around it.
-    OltpPointSelect(OltpOptions),
-    /// One insert, without a transaction around it.
-    OltpInsert(OltpOptions),
-    /// One delete by primary key, without a transaction around it.
-    OltpDelete(OltpOptions),
-    /// Updates of the indexed column, without a transaction around them.
-    OltpUpdateIndex(OltpOptions),
-    /// Updates of a column without index, without a transaction around them.
-    OltpUpdateNonIndex(OltpOptions),
-    /// One select of the rows with any of a list of values in the indexed column.
-    SelectRandomPoints(OltpOptions),
-    /// One count of the rows with a value within any of several ranges in the indexed column.
-    SelectRandomRanges(OltpOptions),
-    /// One insert of as many rows as fit into 512 KiB. sysbench counts each row as an event.
-    BulkInsert(OltpOptions),
-    /// `simple` of sysbench 0.4: one select by primary key.
-    #[serde(rename = "oltp_0.4_simple")]
-    Oltp04Simple(OltpOptions),
-    /// `complex` of sysbench 0.4: selects, updates, and a delete with an insert in a transaction.
-    #[serde(rename = "oltp_0.4_complex")]
-    Oltp04Complex(OltpOptions),
-    /// `nontrx` of sysbench 0.4: one statement of the kind asked for, without a transaction around it.
-    #[serde(rename = "oltp_0.4_nontrx")]
-    Oltp04Nontrx(OltpOptions),
-    /// Calls of a stored procedure, with the number of the connection and how many there are.
-    #[serde(rename = "oltp_0.4_sp")]
-    Oltp04Sp(OltpOptions),
-    /// Statements that the user wrote.
-    Statements(StatementsPlan),
-    /// The five transactions of the TPC-C-derived workload.
-    Tpcc(TpccOptions),
-}
+pub use workload::{OltpKind, OltpPlan, WorkloadPlan};
 
 /// Connections that do the same thing on the same instance.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use plimsoll_core::message::PROTOCOL;
 use plimsoll_core::plan::{
-    Bell, DataPlan, DataSet, Distribution, HotBand, Layout, LoadMethod, NontrxMode, OltpData, OltpOptions,
-    ReconnectMode, Role, RoleTarget, UserDelay, WorkloadPlan,
+    Bell, DataPlan, DataSet, Distribution, HotBand, Layout, LoadMethod, NontrxMode, OltpData, OltpKind, OltpOptions,
+    OltpPlan, ReconnectMode, Role, RoleTarget, UserDelay,
 };
 use plimsoll_engine::WorkerFault;
 use plimsoll_workloads::data::{self, DataEvent};
@@ -142,13 +142,13 @@ impl Test for Oltp04 {
 }
 
 /// The workload that the options ask for, or what is wrong with them.
-fn workload(options: &Options) -> Result<WorkloadPlan, String> {
+fn workload(options: &Options) -> Result<OltpPlan, String> {
     let invalid = |name: &str| format!("Invalid value for --{name}: {}", options.string(name));
     let kind = match options.string("oltp-test-mode") {
-        "simple" => WorkloadPlan::Oltp04Simple,
-        "complex" => WorkloadPlan::Oltp04Complex,
-        "nontrx" => WorkloadPlan::Oltp04Nontrx,
-        "sp" => WorkloadPlan::Oltp04Sp,
+        "simple" => OltpKind::Simple04,
+        "complex" => OltpKind::Complex04,
+        "nontrx" => OltpKind::Nontrx04,
+        "sp" => OltpKind::Sp04,
         _ => return Err(invalid("oltp-test-mode")),
     };
     let nontrx_mode = match options.string("oltp-nontrx-mode") {
@@ -167,7 +167,7 @@ fn workload(options: &Options) -> Result<WorkloadPlan, String> {
         _ => return Err(invalid("oltp-reconnect-mode")),
     };
     let count = |name: &str| count(options, name);
-    Ok(kind(OltpOptions {
+    Ok(kind.with(OltpOptions {
         table_size: count("oltp-table-size")?.into(),
         distribution: distribution(options)?,
         range_size: count("oltp-range-size")?.into(),

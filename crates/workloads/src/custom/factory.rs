@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{Share, StatementsPlan};
 use plimsoll_engine::{GroupServer, Worker, WorkerFactory, WorkerFault};
-use plimsoll_session::{FirstRow, GroupServers, Session, Sessions, Sink, StatementId, Terms, Value};
+use plimsoll_session::{FirstRow, Session, Sessions, Sink, StatementId, Value};
 
 use super::compiled::Compiled;
 use super::keys::{ENDS, Keys};
 use super::worker::CustomWorker;
+use crate::workload::Setting;
 
 /// Builds the workers of one group.
 pub struct CustomFactory {
@@ -23,13 +24,16 @@ pub struct CustomFactory {
 
 impl CustomFactory {
     /// Compiles the workload, which must have no faults.
-    pub fn new(plan: &StatementsPlan, servers: &GroupServers, seed: u64, share: Share, terms: Terms) -> Self {
+    pub fn new(plan: &StatementsPlan, setting: Setting<'_>) -> Self {
+        let Setting {
+            servers, seed, terms, ..
+        } = setting;
         let compiled = Arc::new(Compiled::new(plan));
         Self {
             sessions: Sessions::new(servers, Arc::clone(&compiled.statements), terms, seed),
             compiled,
             seed,
-            share,
+            share: setting.connections.share,
             keys: Mutex::default(),
         }
     }

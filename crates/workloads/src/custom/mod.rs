@@ -20,7 +20,39 @@ mod values;
 mod variants;
 mod worker;
 
-pub use factory::CustomFactory;
-pub use faults::faults;
-pub use preflight::preflight;
-pub use think_times::ThinkTimes;
+use plimsoll_core::message::EngineWarning;
+use plimsoll_core::plan::{RoleTarget, StatementsPlan};
+use plimsoll_engine::{Arrivals, WorkerFactory, WorkerFault};
+
+use crate::workload::{ClosedUsers, Setting, Workload};
+use factory::CustomFactory;
+use think_times::ThinkTimes;
+
+impl Workload for StatementsPlan {
+    fn faults(&self) -> Vec<String> {
+        faults::faults(self)
+    }
+
+    fn compile(&self, setting: Setting<'_>) -> Box<dyn WorkerFactory> {
+        Box::new(CustomFactory::new(self, setting))
+    }
+
+    fn preflight(&self, targets: &[RoleTarget], connections: u32) -> Result<Vec<EngineWarning>, WorkerFault> {
+        preflight::preflight(self, targets, connections)
+    }
+
+    fn own_pace(&self) -> Option<&'static str> {
+        self.has_own_pace()
+            .then_some("think_time of the workload's transactions")
+    }
+
+    fn closed_loop(&self, users: ClosedUsers) -> Result<Box<dyn Arrivals>, WorkerFault> {
+        match ThinkTimes::of(self, users.seed) {
+            None => Ok(users.arrivals()),
+            Some(own) if users.think_time.is_none() => Ok(Box::new(users.unpaced().with_pace(own))),
+            Some(_) => Err(WorkerFault::spec(
+                "workload.transactions: have think times of their own; leave those or think_time out",
+            )),
+        }
+    }
+}

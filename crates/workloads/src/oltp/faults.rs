@@ -1,6 +1,6 @@
 //! Options that make no sense, each told with its path, its value and the cure.
 
-use plimsoll_core::plan::{Layout, OltpOptions, WorkloadPlan};
+use plimsoll_core::plan::{Layout, OltpKind, OltpOptions, OltpPlan};
 
 use super::plan::{self, POINTS_MAX, RANGES_MAX, Transaction};
 use super::tables;
@@ -15,8 +15,8 @@ const DELAY_MAX_MS: f64 = 3_600_000.0;
 const COUNT_MAX: u32 = 1_000_000;
 
 /// All faults in the options of a workload.
-pub fn faults(workload: &WorkloadPlan) -> Vec<String> {
-    let options = plan::options(workload);
+pub fn faults(workload: &OltpPlan) -> Vec<String> {
+    let options = &workload.options;
     let mut faults = Vec::new();
     let mut within = |name: &str, value: u64, last: u64| {
         if !(1..=last).contains(&value) {
@@ -38,13 +38,13 @@ pub fn faults(workload: &WorkloadPlan) -> Vec<String> {
     );
     faults.extend(delay_fault(options));
     faults.extend(count_faults(options));
-    if plan::layout(workload) == Layout::Sysbench04 && options.tables != 1 {
+    if plan::layout(workload.kind) == Layout::Sysbench04 && options.tables != 1 {
         faults.push(format!(
             "workload.tables: sysbench 0.4 has one table, is {}",
             options.tables
         ));
     }
-    faults.extend(procedure_fault(workload, options));
+    faults.extend(procedure_fault(workload));
     if options.point_select_handler && plan::locks(workload) {
         faults.push(
             "workload.point_select_handler: a table that is locked by LOCK TABLES cannot be read by HANDLER; leave one \
@@ -72,13 +72,14 @@ fn delay_fault(options: &OltpOptions) -> Option<String> {
 }
 
 /// The name goes into the statement as it is.
-fn procedure_fault(workload: &WorkloadPlan, options: &OltpOptions) -> Option<String> {
+fn procedure_fault(workload: &OltpPlan) -> Option<String> {
+    let procedure = &workload.options.procedure;
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_$.".contains(&byte);
-    let is_name = (1..=129).contains(&options.procedure.len()) && options.procedure.bytes().all(is_letter);
-    (matches!(workload, WorkloadPlan::Oltp04Sp(_)) && !is_name).then(|| {
+    let is_name = (1..=129).contains(&procedure.len()) && procedure.bytes().all(is_letter);
+    (workload.kind == OltpKind::Sp04 && !is_name).then(|| {
         format!(
             "workload.procedure: must be the name of a stored procedure, of letters, digits, `_`, `$` and a dot, is {:?}",
-            options.procedure
+            procedure
         )
     })
 }
@@ -117,7 +118,7 @@ mod tests {
             },
             ..OltpOptions::default()
         };
-        let found = faults(&WorkloadPlan::OltpReadOnly(options));
+        let found = faults(&OltpKind::ReadOnly.with(options));
         assert_eq!(found.len(), 4, "{found:?}");
     }
 
@@ -134,9 +135,9 @@ mod tests {
                 skip_transaction,
                 ..nothing.clone()
             };
-            assert_eq!(faults(&WorkloadPlan::OltpWriteOnly(options)).len(), 1);
+            assert_eq!(faults(&OltpKind::WriteOnly.with(options)).len(), 1);
         }
-        assert_eq!(faults(&WorkloadPlan::OltpUpdateIndex(nothing)).len(), 1);
+        assert_eq!(faults(&OltpKind::UpdateIndex.with(nothing)).len(), 1);
     }
 
     #[test]
@@ -146,14 +147,14 @@ mod tests {
             storage_engine: "MyISAM".to_owned(),
             ..OltpOptions::default()
         };
-        assert_eq!(faults(&WorkloadPlan::Oltp04Complex(options.clone())).len(), 1);
-        assert!(faults(&WorkloadPlan::Oltp04Simple(options)).is_empty());
+        assert_eq!(faults(&OltpKind::Complex04.with(options.clone())).len(), 1);
+        assert!(faults(&OltpKind::Simple04.with(options)).is_empty());
     }
 
     #[test]
     fn a_procedure_is_a_name_and_nothing_else() {
         let found = |procedure: &str| {
-            faults(&WorkloadPlan::Oltp04Sp(OltpOptions {
+            faults(&OltpKind::Sp04.with(OltpOptions {
                 procedure: procedure.to_owned(),
                 ..OltpOptions::default()
             }))
@@ -172,6 +173,6 @@ mod tests {
             write_only: true,
             ..OltpOptions::default()
         };
-        assert_eq!(faults(&WorkloadPlan::Oltp04Complex(options)).len(), 2);
+        assert_eq!(faults(&OltpKind::Complex04.with(options)).len(), 2);
     }
 }

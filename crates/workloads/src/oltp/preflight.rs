@@ -5,12 +5,12 @@
 use std::collections::BTreeSet;
 
 use plimsoll_core::message::EngineWarning;
-use plimsoll_core::plan::{OltpOptions, RoleTarget, WorkloadPlan};
+use plimsoll_core::plan::{OltpOptions, OltpPlan, RoleTarget};
 use plimsoll_core::random::{below, keyed};
 use plimsoll_engine::WorkerFault;
 
 use super::data::{self, KeyRange, Needs};
-use super::plan::{self, Transaction};
+use super::plan::Transaction;
 use super::tables::{self, Mark, Numbers};
 use crate::distribution::Rows;
 use crate::loading::mark::{Found, unfinished};
@@ -40,12 +40,12 @@ pub enum TableSizes {
 /// # Errors
 /// When the workload cannot work there.
 pub fn preflight(
-    workload: &WorkloadPlan,
+    workload: &OltpPlan,
     targets: &[RoleTarget],
     connections: u32,
     sizes: TableSizes,
 ) -> Result<Vec<EngineWarning>, WorkerFault> {
-    let (transaction, options) = (Transaction::new(workload), plan::options(workload));
+    let (transaction, options) = (Transaction::new(workload), &workload.options);
     let mut warnings = Vec::new();
     for one in targets {
         let mut probe = OltpProbe::open(one, options, &transaction)?;
@@ -65,12 +65,24 @@ pub fn preflight(
     Ok(warnings)
 }
 
+/// As [`preflight`], but keys beyond the rows of a table that Plimsoll made are a doubt and no error, as in sysbench.
+///
+/// # Errors
+/// As [`preflight`].
+pub fn preflight_as_sysbench(
+    workload: &OltpPlan,
+    targets: &[RoleTarget],
+    connections: u32,
+) -> Result<Vec<EngineWarning>, WorkerFault> {
+    preflight(workload, targets, connections, TableSizes::Any)
+}
+
 /// Whether a table that the workload needs is on none of the targets, or not on all of them.
 ///
 /// # Errors
 /// When a target cannot be asked.
-pub fn misses_tables(workload: &WorkloadPlan, targets: &[RoleTarget]) -> Result<bool, WorkerFault> {
-    let (transaction, options) = (Transaction::new(workload), plan::options(workload));
+pub fn misses_tables(workload: &OltpPlan, targets: &[RoleTarget]) -> Result<bool, WorkerFault> {
+    let (transaction, options) = (Transaction::new(workload), &workload.options);
     for one in targets {
         let mut probe = OltpProbe::open(one, options, &transaction)?;
         let numbers = probe.numbers;

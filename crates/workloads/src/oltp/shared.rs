@@ -1,6 +1,6 @@
 //! What all workers of a group have in common: the transaction, and what its values are drawn from.
 
-use plimsoll_core::plan::{OltpOptions, WorkloadPlan};
+use plimsoll_core::plan::{OltpOptions, OltpPlan};
 use plimsoll_core::statement::SentStatement;
 
 use super::bulk;
@@ -30,8 +30,8 @@ pub struct Parts {
 
 impl Shared {
     /// Compiles the workload for so many connections.
-    pub fn new(workload: &WorkloadPlan, seed: u64, connections: u32) -> Self {
-        let options: &OltpOptions = plan::options(workload);
+    pub fn new(workload: &OltpPlan, seed: u64, connections: u32) -> Self {
+        let options = &workload.options;
         let transaction = Transaction::new(workload);
         let connections = u64::from(connections);
         let bulk_tables = if transaction.steps.contains(&Step::BulkInsert) {
@@ -103,20 +103,21 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_core::plan::OltpKind;
 
     #[test]
     fn what_a_transaction_sends_is_named_once_with_how_often() {
-        let of = |plan: fn(OltpOptions) -> WorkloadPlan| {
+        let of = |kind: OltpKind| {
             let options = OltpOptions {
                 tables: 3,
                 ..OltpOptions::default()
             };
-            let statements = Shared::new(&plan(options), 0, 4).statements();
+            let statements = Shared::new(&kind.with(options), 0, 4).statements();
             let line = |one: SentStatement| format!("{}: {:?} {}", one.transaction, one.times, one.sql);
             statements.into_iter().map(line).collect::<Vec<_>>()
         };
         assert_eq!(
-            of(WorkloadPlan::OltpWriteOnly),
+            of(OltpKind::WriteOnly),
             [
                 "oltp_write_only: Some(1) BEGIN",
                 "oltp_write_only: Some(1) UPDATE sbtest1 SET k=k+1 WHERE id=?",
@@ -127,20 +128,19 @@ mod tests {
             ]
         );
         assert!(
-            of(WorkloadPlan::OltpReadOnly)
-                .contains(&"oltp_read_only: Some(10) SELECT c FROM sbtest1 WHERE id=?".to_owned())
+            of(OltpKind::ReadOnly).contains(&"oltp_read_only: Some(10) SELECT c FROM sbtest1 WHERE id=?".to_owned())
         );
-        let points = of(WorkloadPlan::SelectRandomPoints);
+        let points = of(OltpKind::RandomPoints);
         assert!(
             points[0].ends_with("FROM sbtest1 WHERE k IN (?, ...) (10 values)"),
             "{points:?}"
         );
-        let ranges = of(WorkloadPlan::SelectRandomRanges);
+        let ranges = of(OltpKind::RandomRanges);
         assert!(
             ranges[0].ends_with("WHERE k BETWEEN ? AND ? OR ... (10 ranges)"),
             "{ranges:?}"
         );
-        let bulk = of(WorkloadPlan::BulkInsert);
+        let bulk = of(OltpKind::BulkInsert);
         assert!(
             bulk.len() == 1 && bulk[0].contains("INSERT INTO sbtest1 VALUES(?,?),..."),
             "{bulk:?}"

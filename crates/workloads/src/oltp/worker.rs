@@ -4,15 +4,16 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::{ReconnectMode, WorkloadPlan};
+use plimsoll_core::plan::{OltpPlan, ReconnectMode};
 use plimsoll_core::random::below;
 use plimsoll_core::statement::SentStatement;
 use plimsoll_engine::{Arrival, Gate, GroupServer, Interrupter, ServerIndex, Worker, WorkerFactory, WorkerFault};
-use plimsoll_session::{GroupServers, Session, Sessions, Terms, transact};
+use plimsoll_session::{Session, Sessions, transact};
 
 use super::run::{Run, Scratch};
 use super::shared::Shared;
 use super::transaction_id::TransactionId;
+use crate::workload::Setting;
 
 /// Builds the workers of one group.
 pub struct OltpFactory {
@@ -21,9 +22,12 @@ pub struct OltpFactory {
 }
 
 impl OltpFactory {
-    /// Compiles the workload for so many connections. Its options must have been checked (see `faults`).
-    pub fn new(workload: &WorkloadPlan, servers: &GroupServers, seed: u64, connections: u32, terms: Terms) -> Self {
-        let shared = Shared::new(workload, seed, connections);
+    /// Compiles the workload. Its options must have been checked (see `faults`).
+    pub fn new(workload: &OltpPlan, setting: Setting<'_>) -> Self {
+        let Setting {
+            servers, seed, terms, ..
+        } = setting;
+        let shared = Shared::new(workload, seed, setting.connections.total);
         Self {
             sessions: Sessions::new(servers, Arc::clone(&shared.transaction.statements), terms, seed),
             shared: Arc::new(shared),

@@ -1,6 +1,6 @@
 //! The modes of sysbench 0.4 on a real server.
 
-use plimsoll_core::plan::{NontrxMode, OltpData, OltpOptions, ReconnectMode, WorkloadPlan};
+use plimsoll_core::plan::{NontrxMode, OltpData, OltpKind, OltpOptions, ReconnectMode};
 use plimsoll_wire::Connection;
 
 use super::support::trial::{Load, Until, run};
@@ -12,9 +12,9 @@ fn the_modes_of_sysbench_04_do_what_they_say() {
     on_each_server("modes", |_, target| {
         prepare(target, rows_04());
         // Statements in each transaction that read, write, and do neither.
-        let complex = |options| WorkloadPlan::Oltp04Complex(options);
+        let complex = |options| OltpKind::Complex04.with(options);
         let nontrx = |nontrx_mode| {
-            WorkloadPlan::Oltp04Nontrx(OltpOptions {
+            OltpKind::Nontrx04.with(OltpOptions {
                 nontrx_mode,
                 ..options()
             })
@@ -32,7 +32,7 @@ fn the_modes_of_sysbench_04_do_what_they_say() {
             ..options()
         };
         let expected = [
-            (WorkloadPlan::Oltp04Simple(options()), (1, 0, 0)),
+            (OltpKind::Simple04.with(options()), (1, 0, 0)),
             (complex(by_handler), (14, 4, 2)),
             (complex(options()), (14, 4, 2)),
             (complex(text), (14, 4, 2)),
@@ -77,7 +77,7 @@ fn a_procedure_is_called_with_the_connections_number_and_their_count() {
                  WHILE (SELECT COUNT(DISTINCT number) FROM calls) < c DO DO SLEEP(0.01); END WHILE; END",
             )
             .unwrap();
-        let workload = WorkloadPlan::Oltp04Sp(OltpOptions {
+        let workload = OltpKind::Sp04.with(OltpOptions {
             procedure: "note".to_owned(),
             ..options()
         });
@@ -102,7 +102,7 @@ fn a_connection_is_renewed_as_sysbench_04_does_it() {
             let mut control = connect(target);
             let opened = |control: &mut Connection| number(control, "SHOW GLOBAL STATUS LIKE 'Connections'");
             let before = opened(&mut control);
-            let workload = WorkloadPlan::Oltp04Complex(OltpOptions {
+            let workload = OltpKind::Complex04.with(OltpOptions {
                 reconnect_mode,
                 read_only: true,
                 ..options()
@@ -137,7 +137,7 @@ fn a_table_without_transactions_is_locked() {
         );
         let ddl = value(&mut connect(target), "SHOW CREATE TABLE sbtest");
         assert!(ddl.contains("ENGINE=MyISAM"), "{ddl}");
-        let workload = WorkloadPlan::Oltp04Complex(OltpOptions {
+        let workload = OltpKind::Complex04.with(OltpOptions {
             storage_engine: engine(),
             ..options()
         });

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{
-    DataPlan, DataSet, Isolation, Layout, LoadMethod, OltpData, OltpOptions, Target, UserDelay, WorkloadPlan,
+    DataPlan, DataSet, Isolation, Layout, LoadMethod, OltpData, OltpKind, OltpOptions, OltpPlan, Target, UserDelay,
 };
 use plimsoll_core::snapshot::Counts;
 use plimsoll_session::Terms;
 use plimsoll_wire::Connection;
-use plimsoll_workloads::{data, factory, preflight};
+use plimsoll_workloads::{Workload, data, factory};
 use support::trial::{Load, Until, run};
 use support::{connect, on_each_server, source, value};
 
@@ -22,8 +22,6 @@ const TRANSACTIONS: u64 = 100;
 
 /// The next run's.
 static SEED: AtomicU64 = AtomicU64::new(3);
-
-type Workload = fn(OltpOptions) -> WorkloadPlan;
 
 fn prepare(target: &Target, data: OltpData) {
     let plan = DataPlan {
@@ -60,8 +58,8 @@ fn options() -> OltpOptions {
 
 /// Runs a hundred transactions on two connections after the preflight found nothing. With a seed of its own each time,
 /// since an update to what is there already does not count as a write.
-fn counts(workload: &WorkloadPlan, target: &Target) -> Counts {
-    assert_eq!(preflight(workload, &source(target), 2).unwrap(), vec![]);
+fn counts(workload: &OltpPlan, target: &Target) -> Counts {
+    assert_eq!(workload.preflight(&source(target), 2).unwrap(), vec![]);
     let load = Load {
         connections: 2,
         until: Until::Transactions(TRANSACTIONS),
@@ -84,7 +82,7 @@ fn inserts_deletes_and_updates_change_what_they_say() {
         let k = "SELECT SUM(k) FROM sbtest1";
         let before = number(&mut control, k);
         counts(
-            &WorkloadPlan::OltpUpdateIndex(OltpOptions {
+            &OltpKind::UpdateIndex.with(OltpOptions {
                 index_updates: 3,
                 ..options()
             }),
@@ -92,15 +90,15 @@ fn inserts_deletes_and_updates_change_what_they_say() {
         );
         assert_eq!(number(&mut control, k), before + 3 * TRANSACTIONS);
         let texts = "SELECT COUNT(*) FROM sbtest1 WHERE LENGTH(c) = 119 AND LENGTH(pad) = 59";
-        let updated = counts(&WorkloadPlan::OltpUpdateNonIndex(options()), target);
+        let updated = counts(&OltpKind::UpdateNonIndex.with(options()), target);
         assert_eq!(
             (updated.writes, number(&mut control, texts)),
             (TRANSACTIONS, TABLE_SIZE)
         );
-        let inserted = counts(&WorkloadPlan::OltpInsert(options()), target);
+        let inserted = counts(&OltpKind::Insert.with(options()), target);
         assert_eq!(inserted.rows_affected, TRANSACTIONS);
         assert_eq!(number(&mut control, texts), TABLE_SIZE + TRANSACTIONS);
-        let deleted = counts(&WorkloadPlan::OltpDelete(options()), target);
+        let deleted = counts(&OltpKind::Delete.with(options()), target);
         assert_eq!((deleted.writes + deleted.others, deleted.reads), (TRANSACTIONS, 0));
         let left = number(&mut control, texts);
         assert_eq!(left, TABLE_SIZE + TRANSACTIONS - deleted.rows_affected);
@@ -116,9 +114,12 @@ fn ids_that_the_client_gives_do_not_repeat() {
             ..rows()
         };
         prepare(target, own_ids);
-        let refused = preflight(&WorkloadPlan::OltpInsert(options()), &source(target), 1).unwrap_err();
+        let refused = OltpKind::Insert
+            .with(options())
+            .preflight(&source(target), 1)
+            .unwrap_err();
         assert!(refused.message.contains("sbtest1 has no AUTO_INCREMENT"), "{refused}");
-        let workload = WorkloadPlan::OltpInsert(OltpOptions {
+        let workload = OltpKind::Insert.with(OltpOptions {
             auto_increment: false,
             ..options()
         });
@@ -142,11 +143,11 @@ fn lists_of_k_stay_within_the_connections_part() {
                 prepared,
                 ..options()
             };
-            let points = counts(&WorkloadPlan::SelectRandomPoints(options.clone()), target);
+            let points = counts(&OltpKind::RandomPoints.with(options.clone()), target);
             assert_eq!(points.reads, TRANSACTIONS);
             // Of four values some are equal, and value 0 has no row.
             assert!((390..=400).contains(&points.rows_returned), "{points:?}");
-            let ranges = counts(&WorkloadPlan::SelectRandomRanges(options), target);
+            let ranges = counts(&OltpKind::RandomRanges.with(options), target);
             assert_eq!((ranges.reads, ranges.rows_returned), (TRANSACTIONS, TRANSACTIONS));
         }
     });
@@ -163,8 +164,8 @@ fn bulk_inserts_fill_each_connections_table_without_gaps() {
             ..rows()
         };
         prepare(target, data);
-        let workload = WorkloadPlan::BulkInsert(OltpOptions { tables, ..options() });
-        assert_eq!(preflight(&workload, &source(target), 4).unwrap(), vec![]);
+        let workload = OltpKind::BulkInsert.with(OltpOptions { tables, ..options() });
+        assert_eq!(workload.preflight(&source(target), 4).unwrap(), vec![]);
         let load = Load {
             connections: 4,
             until: Until::Transactions(8),
@@ -175,7 +176,7 @@ fn bulk_inserts_fill_each_connections_table_without_gaps() {
         let mut control = connect(target);
         let all = "SELECT COUNT(*) FROM (SELECT id FROM sbtest1 UNION ALL SELECT id FROM sbtest2) all_rows";
         assert_eq!(number(&mut control, all), counts.rows_affected);
-        let refused = preflight(&workload, &source(target), 4).unwrap_err();
+        let refused = workload.preflight(&source(target), 4).unwrap_err();
         assert!(refused.message.contains("holds ids from"), "{refused}");
     });
 }
@@ -187,7 +188,7 @@ fn connections_are_renewed_after_so_many_transactions() {
         let mut control = connect(target);
         let opened = |control: &mut Connection| number(control, "SHOW GLOBAL STATUS LIKE 'Connections'");
         let before = opened(&mut control);
-        let workload = WorkloadPlan::OltpPointSelect(OltpOptions {
+        let workload = OltpKind::PointSelect.with(OltpOptions {
             reconnect_after: 10,
             ..options()
         });
@@ -220,7 +221,7 @@ fn every_connection_has_the_isolation_level_that_was_asked_for() {
                 "CREATE TRIGGER spy AFTER UPDATE ON sbtest1 FOR EACH ROW INSERT INTO seen VALUES ({variable})"
             ))
             .unwrap();
-        let workload = WorkloadPlan::OltpUpdateIndex(OltpOptions {
+        let workload = OltpKind::UpdateIndex.with(OltpOptions {
             isolation: Isolation::ReadCommitted,
             reconnect_after: 7,
             ..options()
@@ -239,7 +240,7 @@ fn a_user_takes_time_before_each_statement() {
             min_ms: 4.0,
             max_ms: 6.0,
         };
-        let workload = WorkloadPlan::OltpWriteOnly(OltpOptions {
+        let workload = OltpKind::WriteOnly.with(OltpOptions {
             user_delay,
             ..options()
         });
@@ -257,16 +258,16 @@ fn a_user_takes_time_before_each_statement() {
 
 #[test]
 fn options_without_sense_are_refused_with_the_cure() {
-    let refused = |workload: &WorkloadPlan| {
+    let refused = |workload: &dyn Workload| {
         let fault = factory(workload, &support::nowhere(), 1, 1, Terms::default())
             .err()
             .unwrap();
         assert_eq!(fault.class, FailureClass::Spec);
         fault.message
     };
-    let cases: [(Workload, OltpOptions, &str); 3] = [
+    let cases: [(OltpKind, OltpOptions, &str); 3] = [
         (
-            WorkloadPlan::SelectRandomPoints,
+            OltpKind::RandomPoints,
             OltpOptions {
                 random_points: 70_000,
                 ..options()
@@ -274,12 +275,12 @@ fn options_without_sense_are_refused_with_the_cure() {
             "workload.random_points: must be within 1..=65535, is 70000",
         ),
         (
-            WorkloadPlan::Oltp04Simple,
+            OltpKind::Simple04,
             OltpOptions { tables: 3, ..options() },
             "workload.tables: sysbench 0.4 has one table, is 3",
         ),
         (
-            WorkloadPlan::OltpReadOnly,
+            OltpKind::ReadOnly,
             OltpOptions {
                 point_selects: 2_000_000,
                 ..options()
@@ -287,7 +288,7 @@ fn options_without_sense_are_refused_with_the_cure() {
             "workload.point_selects: must be at most 1000000, is 2000000",
         ),
     ];
-    for (workload, options, expected) in cases {
-        assert_eq!(refused(&workload(options)), expected);
+    for (kind, options, expected) in cases {
+        assert_eq!(refused(&kind.with(options)), expected);
     }
 }

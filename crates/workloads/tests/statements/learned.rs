@@ -3,7 +3,7 @@
 use crate::running::{counts, prepare, transactions};
 use crate::support::statements::{as_text, counting, drawn, integer, statement, transaction, workload};
 use crate::support::{connect, on_each_server, value};
-use plimsoll_core::plan::{Target, WorkloadPlan};
+use plimsoll_core::plan::{StatementsPlan, Target};
 use plimsoll_wire::Connection;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn note(what: &str, given: Value) -> Value {
 }
 
 /// The same prepared and as text, each on an empty log.
-pub fn both(workload: &WorkloadPlan, target: &Target, mut check: impl FnMut(&WorkloadPlan, &mut Connection)) {
+pub fn both(workload: &StatementsPlan, target: &Target, mut check: impl FnMut(&StatementsPlan, &mut Connection)) {
     let mut control = connect(target);
     for workload in [workload, &as_text(workload)] {
         control.query("TRUNCATE log").unwrap();

@@ -4,12 +4,12 @@ use crate::support::statements::{as_text, column, drawn, integer, statement, tab
 use crate::support::trial::{Load, Summary, Until, run};
 use crate::support::{connect, on_each_server, over_tcp, source, value};
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{Target, WorkloadPlan};
+use plimsoll_core::plan::{StatementsPlan, Target};
 use plimsoll_core::snapshot::{Counts, Measure};
 use plimsoll_engine::ThinkTime;
 use plimsoll_session::Terms;
 use plimsoll_sim::{Script, Sim};
-use plimsoll_workloads::{closed_loop, data, factory, preflight};
+use plimsoll_workloads::{Workload, closed_loop, data, factory};
 use serde_json::json;
 
 pub fn prepare(target: &Target) {
@@ -31,13 +31,13 @@ pub fn prepare(target: &Target) {
     data::prepare(&crate::support::statements::data(target, &[accounts, log]), &mut |_| {}).unwrap();
 }
 
-pub fn transactions(workload: &WorkloadPlan, target: &Target, count: u64) -> Summary {
+pub fn transactions(workload: &dyn Workload, target: &Target, count: u64) -> Summary {
     let load = Load {
         connections: 2,
         until: Until::Transactions(count),
         seed: 3,
     };
-    assert_eq!(preflight(workload, &source(target), 2).unwrap(), vec![]);
+    assert_eq!(workload.preflight(&source(target), 2).unwrap(), vec![]);
     run(workload, &source(target), load).unwrap()
 }
 
@@ -51,7 +51,7 @@ pub fn counts(summary: &Summary, name: &str) -> Counts {
 }
 
 /// Moves money: the second statement takes what the first one found.
-fn transfer() -> WorkloadPlan {
+fn transfer() -> StatementsPlan {
     let keep = json!([{"column": "ID", "name": "to"}, {"column": "balance", "name": "had"}]);
     let find = statement(
         "SELECT id, balance FROM accounts WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE",
@@ -189,7 +189,7 @@ fn weights_repetitions_insert_ids_and_types_do_what_they_say() {
     });
 }
 
-fn pausing(min_ms: f64, max_ms: f64) -> WorkloadPlan {
+fn pausing(min_ms: f64, max_ms: f64) -> StatementsPlan {
     let one = statement("SELECT 1", &[], json!({}));
     let pause = json!({"min_ms": min_ms, "max_ms": max_ms});
     workload(
@@ -251,7 +251,7 @@ fn what_the_server_refuses_is_told_at_once_with_its_path() {
             statement("SELEKT 1", &[], json!({}))
         ]);
         let wrong = workload(&["gone"], &json!([transaction("t", json!({"statements": statements}))]));
-        let fault = preflight(&wrong, &source(target), 1).unwrap_err();
+        let fault = wrong.preflight(&source(target), 1).unwrap_err();
         assert!(
             fault
                 .message
@@ -259,7 +259,7 @@ fn what_the_server_refuses_is_told_at_once_with_its_path() {
             "{fault}"
         );
         let wrong = workload(&[], &json!([transaction("t", json!({"statements": statements}))]));
-        let fault = preflight(&wrong, &source(target), 1).unwrap_err();
+        let fault = wrong.preflight(&source(target), 1).unwrap_err();
         for part in [
             "transaction[0].statement[0].sql",
             "nowhere",
@@ -278,10 +278,10 @@ fn what_the_server_refuses_is_told_at_once_with_its_path() {
         };
         let fault = run(&missing, &source(target), load).err().unwrap();
         assert!(fault.message.contains("has no column `b`"), "{fault}");
-        let fault = preflight(&transfer(), &source(target), 5_000).unwrap_err();
+        let fault = transfer().preflight(&source(target), 5_000).unwrap_err();
         assert!(fault.message.contains("accounts does not exist"), "{fault}");
         prepare(target);
-        let fault = preflight(&transfer(), &source(target), 5_000).unwrap_err();
+        let fault = transfer().preflight(&source(target), 5_000).unwrap_err();
         assert!(fault.message.contains("max_connections is"), "{fault}");
     });
 }

@@ -5,12 +5,13 @@ use std::env;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use plimsoll_core::plan::{RetryRule, Target, WorkloadPlan};
+use plimsoll_core::plan::{RetryRule, Target};
 use plimsoll_core::random::{below, keyed};
 
 use super::trial::{Load, Summary, Until, run_beside};
 use super::{await_no_others, connect, source, value};
 use plimsoll_wire::Connection;
+use plimsoll_workloads::Workload;
 
 const CONNECTIONS: u32 = 16;
 
@@ -23,7 +24,7 @@ const BETWEEN: Duration = Duration::from_millis(100);
 const ORDERS_BETWEEN: u64 = 10;
 
 /// Runs it on sixteen connections, of which one is killed up to ten times a second; nobody works there any more when it returns.
-pub fn run_killed(workload: &WorkloadPlan, target: &Target, seed: u64) -> Summary {
+pub fn run_killed(workload: &dyn Workload, target: &Target, seed: u64) -> Summary {
     let seconds =
         env::var("PLIMSOLL_TEST_KILLING_S").map_or(SHORT_S, |text| text.parse().expect("a number of seconds"));
     let load = Load {

@@ -1,41 +1,31 @@
 //! Plans of users' own workloads, written as the engine protocol has them.
 
-use plimsoll_core::plan::{
-    CounterPlan, DataPlan, DataSet, LoadMethod, StatementsData, StatementsPlan, Target, WorkloadPlan,
-};
+use plimsoll_core::plan::{CounterPlan, DataPlan, DataSet, LoadMethod, StatementsData, StatementsPlan, Target};
 use serde_json::{Value, json};
 
 /// A workload of these transactions on these tables.
-pub fn workload(tables: &[&str], transactions: &Value) -> WorkloadPlan {
-    let plan: StatementsPlan =
-        serde_json::from_value(json!({"tables": tables, "prepared": true, "transactions": transactions})).unwrap();
-    WorkloadPlan::Statements(plan)
+pub fn workload(tables: &[&str], transactions: &Value) -> StatementsPlan {
+    serde_json::from_value(json!({"tables": tables, "prepared": true, "transactions": transactions})).unwrap()
 }
 
 /// The same with counters of the keys of these columns.
-pub fn counting(workload: &WorkloadPlan, columns: &[(&str, &str)]) -> WorkloadPlan {
-    let WorkloadPlan::Statements(plan) = workload else {
-        panic!("a workload of statements is needed")
-    };
+pub fn counting(plan: &StatementsPlan, columns: &[(&str, &str)]) -> StatementsPlan {
     let counter = |(table, column): &(&str, &str)| CounterPlan {
         table: (*table).to_owned(),
         column: (*column).to_owned(),
     };
-    WorkloadPlan::Statements(StatementsPlan {
+    StatementsPlan {
         counters: columns.iter().map(counter).collect(),
         ..plan.clone()
-    })
+    }
 }
 
 /// The same with statements sent as text.
-pub fn as_text(workload: &WorkloadPlan) -> WorkloadPlan {
-    let WorkloadPlan::Statements(plan) = workload else {
-        panic!("a workload of statements is needed")
-    };
-    WorkloadPlan::Statements(StatementsPlan {
+pub fn as_text(plan: &StatementsPlan) -> StatementsPlan {
+    StatementsPlan {
         prepared: false,
         ..plan.clone()
-    })
+    }
 }
 
 /// A transaction with the defaults of what is not given.

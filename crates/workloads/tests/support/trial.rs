@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use plimsoll_core::connections::Outage;
 use plimsoll_core::histogram::Histogram;
 use plimsoll_core::message::{Done, EngineWarning, Interval, Message, Ready};
-use plimsoll_core::plan::{ReconnectPlan, RetryRule, Role, RoleTarget, WorkloadPlan};
+use plimsoll_core::plan::{ReconnectPlan, RetryRule, Role, RoleTarget};
 use plimsoll_core::replication::ReplicationInterval;
 use plimsoll_core::snapshot::{Counts, ErrorClass, Measure, Snapshot};
 use plimsoll_engine::{
     ClosedLoop, ConnectionTerms, GroupRun, Observer, ThinkTime, Thinking, Trial, TrialHandle, TrialOptions, WorkerFault,
 };
 use plimsoll_session::{GroupServers, Terms};
+use plimsoll_workloads::Workload;
 
 /// What a trial did, all intervals together.
 #[derive(Default)]
@@ -148,13 +149,13 @@ pub struct Load {
 }
 
 /// Runs it to its end.
-pub fn run(workload: &WorkloadPlan, targets: &[RoleTarget], load: Load) -> Result<Summary, WorkerFault> {
+pub fn run(workload: &dyn Workload, targets: &[RoleTarget], load: Load) -> Result<Summary, WorkerFault> {
     run_spread(workload, &GroupServers::new(targets, None), load)
 }
 
 /// The same with a say about errors.
 pub fn run_on(
-    workload: &WorkloadPlan,
+    workload: &dyn Workload,
     targets: &[RoleTarget],
     load: Load,
     retry: &[RetryRule],
@@ -166,7 +167,7 @@ pub fn run_on(
 }
 
 /// The same on servers of which replicas take reads.
-pub fn run_spread(workload: &WorkloadPlan, servers: &GroupServers, load: Load) -> Result<Summary, WorkerFault> {
+pub fn run_spread(workload: &dyn Workload, servers: &GroupServers, load: Load) -> Result<Summary, WorkerFault> {
     let terms = (&RetryRule::defaults()[..], ConnectionTerms::default());
     let (group, duration_ms) = group_of(workload, servers, load, terms)?;
     run_group(group, duration_ms, &mut |_, _| {})
@@ -174,7 +175,7 @@ pub fn run_spread(workload: &WorkloadPlan, servers: &GroupServers, load: Load) -
 
 /// The same with one interval for all of it: what each interval takes is not in what is measured.
 pub fn run_in_one_interval(
-    workload: &WorkloadPlan,
+    workload: &dyn Workload,
     servers: &GroupServers,
     load: Load,
 ) -> Result<Summary, WorkerFault> {
@@ -185,7 +186,7 @@ pub fn run_in_one_interval(
 
 /// Runs a load, and something beside it once it is in flight: half a second after its begin, or later on a busy machine.
 pub fn run_beside<T>(
-    workload: &WorkloadPlan,
+    workload: &dyn Workload,
     targets: &[RoleTarget],
     load: Load,
     retry: &[RetryRule],
@@ -196,7 +197,7 @@ pub fn run_beside<T>(
 
 /// The same on servers of which replicas take reads.
 pub fn run_spread_beside<T>(
-    workload: &WorkloadPlan,
+    workload: &dyn Workload,
     servers: &GroupServers,
     load: Load,
     retry: &[RetryRule],
@@ -208,7 +209,7 @@ pub fn run_spread_beside<T>(
 
 /// The same with pauses after each transaction.
 pub fn run_unhurried_beside<T>(
-    workload: &WorkloadPlan,
+    workload: &dyn Workload,
     servers: &GroupServers,
     load: Load,
     action: impl FnOnce() -> T,
@@ -354,7 +355,7 @@ impl<'a> GoingOn<'a> {
 
 /// The connections of a load, and how long they run, milliseconds.
 fn group_of(
-    workload: &WorkloadPlan,
+    workload: &dyn Workload,
     servers: &GroupServers,
     load: Load,
     (retry, terms): (&[RetryRule], ConnectionTerms),

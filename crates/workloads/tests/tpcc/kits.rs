@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::plan::{Target, TpccKit, TpccMode, TpccOptions, WorkloadPlan};
+use plimsoll_core::plan::{Target, TpccKit, TpccMode, TpccOptions};
 use plimsoll_workloads::data;
 
 use crate::support::trial::{Load, Until, run};
 use crate::support::{connect, source, value};
 use crate::two_warehouses;
 
-fn workload(kit: TpccKit, mode: TpccMode) -> WorkloadPlan {
-    WorkloadPlan::Tpcc(TpccOptions {
+fn workload(kit: TpccKit, mode: TpccMode) -> TpccOptions {
+    TpccOptions {
         warehouses: 2,
         quirks: Some(kit),
         mode,
         ..TpccOptions::default()
-    })
+    }
 }
 
 /// What is counted, and how.

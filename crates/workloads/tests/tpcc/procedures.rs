@@ -1,9 +1,9 @@
 //! The five transactions as stored procedures: made and removed as tables are, and doing what the statements do.
 
-use plimsoll_core::plan::{DataPlan, DataSet, Target, TpccData, TpccMode, TpccOptions, WorkloadPlan};
+use plimsoll_core::plan::{DataPlan, DataSet, Target, TpccData, TpccMode, TpccOptions};
 use plimsoll_engine::WorkerFault;
+use plimsoll_workloads::Workload as _;
 use plimsoll_workloads::data::{self, DataDone};
-use plimsoll_workloads::preflight;
 
 use crate::support::killing::run_killed;
 use crate::support::trial::{Load, Until, run};
@@ -27,13 +27,13 @@ fn with_procedures(plan: DataPlan) -> DataPlan {
     }
 }
 
-fn workload(warehouses: u32, mode: TpccMode, prepared: bool) -> WorkloadPlan {
-    WorkloadPlan::Tpcc(TpccOptions {
+fn workload(warehouses: u32, mode: TpccMode, prepared: bool) -> TpccOptions {
+    TpccOptions {
         warehouses,
         mode,
         prepared,
         ..TpccOptions::default()
-    })
+    }
 }
 
 fn prepare(plan: &DataPlan) {
@@ -47,7 +47,7 @@ fn message(outcome: Result<DataDone, WorkerFault>) -> String {
 pub fn procedures_are_made_like_tables(target: &Target) {
     let plan = with_procedures(with_foreign_keys(target));
     let refused = || {
-        let looked = preflight(&workload(1, TpccMode::Procedures, true), &source(target), 1);
+        let looked = workload(1, TpccMode::Procedures, true).preflight(&source(target), 1);
         let message = looked.unwrap_err().message;
         assert_eq!(message, message_of_check(&plan, &message));
         message
@@ -56,7 +56,9 @@ pub fn procedures_are_made_like_tables(target: &Target) {
         "procedure plimsoll_payment does not exist: make it with {CURE}"
     )));
     prepare(&plan);
-    preflight(&workload(1, TpccMode::Procedures, true), &source(target), 1).unwrap();
+    workload(1, TpccMode::Procedures, true)
+        .preflight(&source(target), 1)
+        .unwrap();
     let mut connection = connect(target);
     let created = "SELECT MAX(CREATED) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()";
     let first = value(&mut connection, created);

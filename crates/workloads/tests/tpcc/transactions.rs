@@ -1,21 +1,20 @@
 //! The five transactions as statements: what they count, and that the tables stay consistent whatever happens to the
 //! connections.
 
-use plimsoll_core::plan::{Target, TpccMix, TpccOptions, WorkloadPlan};
-use plimsoll_workloads::data;
-use plimsoll_workloads::preflight;
+use plimsoll_core::plan::{Target, TpccMix, TpccOptions};
+use plimsoll_workloads::{Workload as _, data};
 
 use crate::support::killing::run_killed;
 use crate::support::trial::{Load, Until, run};
 use crate::support::{connect, source, value};
 use crate::two_warehouses;
 
-fn workload(prepared: bool) -> WorkloadPlan {
-    WorkloadPlan::Tpcc(TpccOptions {
+fn workload(prepared: bool) -> TpccOptions {
+    TpccOptions {
         warehouses: 2,
         prepared,
         ..TpccOptions::default()
-    })
+    }
 }
 
 fn load(until: Until) -> Load {
@@ -40,9 +39,7 @@ pub fn tables_that_are_missing_are_told_before_the_load(target: &Target) {
 
 /// Why a load is not begun.
 fn refused(target: &Target, options: TpccOptions) -> String {
-    preflight(&WorkloadPlan::Tpcc(options), &source(target), 1)
-        .unwrap_err()
-        .message
+    options.preflight(&source(target), 1).unwrap_err().message
 }
 
 pub fn what_is_missing_is_told_before_the_load(target: &Target) {
@@ -61,14 +58,12 @@ pub fn what_is_missing_is_told_before_the_load(target: &Target) {
         },
         ..TpccOptions::default()
     };
-    let fault = run(&WorkloadPlan::Tpcc(none), &source(target), load(Until::Transactions(1)))
-        .err()
-        .unwrap();
+    let fault = run(&none, &source(target), load(Until::Transactions(1))).err().unwrap();
     assert!(fault.message.contains("all weights are 0"), "{}", fault.message);
 }
 
 pub fn transactions_keep_their_counters_and_the_conditions(target: &Target) {
-    preflight(&workload(true), &source(target), 6).unwrap();
+    workload(true).preflight(&source(target), 6).unwrap();
     let before = done(target);
     let mut rolled_back = 0;
     let ran = [true, false].map(|prepared| {
@@ -185,7 +180,7 @@ pub fn terminals_stay_at_home_and_deliveries_wait_in_a_queue(target: &Target) {
         delivery_connections: 1,
         ..TpccOptions::default()
     };
-    let home = WorkloadPlan::Tpcc(options.clone());
+    let home = options.clone();
     let one = Load {
         connections: 1,
         until: Until::Transactions(230),
@@ -199,11 +194,11 @@ pub fn terminals_stay_at_home_and_deliveries_wait_in_a_queue(target: &Target) {
     assert_eq!(deliveries() - delivered, 100);
     assert_eq!((orders(2), paid_at(2)), others, "a terminal left its warehouse");
 
-    let pool = WorkloadPlan::Tpcc(TpccOptions {
+    let pool = TpccOptions {
         terminals: Some(400),
         times: 0.001,
         ..options
-    });
+    };
     let many = Load {
         connections: 4,
         until: Until::Transactions(500), // more than there are terminals

@@ -13,7 +13,7 @@ mod texts;
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::{Layout, OltpOptions, Role, WorkloadPlan};
+use plimsoll_core::plan::{Layout, OltpKind, OltpOptions, OltpPlan, Role};
 use plimsoll_session::Statements;
 
 pub use lists::{POINTS_MAX, RANGES_MAX, outline_points, outline_ranges};
@@ -23,9 +23,6 @@ pub use texts::ForTable;
 use crate::isolation;
 use step::Body;
 use texts::Texts;
-
-/// What a caller has done wrong who asks for the options of another kind of workload.
-const NOT_OLTP: &str = "workloads of another kind never come here";
 
 /// What one transaction does.
 #[derive(Clone, Debug)]
@@ -46,29 +43,28 @@ pub struct Transaction {
 
 impl Transaction {
     /// Compiles the transaction of a workload.
-    pub fn new(workload: &WorkloadPlan) -> Self {
-        let options = options(workload);
-        let layout = layout(workload);
+    pub fn new(workload: &OltpPlan) -> Self {
+        let OltpPlan { kind, options } = workload;
+        let layout = layout(*kind);
         let mut texts = Texts::new(layout, options.tables);
-        let body = match workload {
-            WorkloadPlan::OltpReadOnly(_) => modern::transaction(options, &mut texts, (true, false)),
-            WorkloadPlan::OltpReadWrite(_) => modern::transaction(options, &mut texts, (true, true)),
-            WorkloadPlan::OltpWriteOnly(_) => modern::transaction(options, &mut texts, (false, true)),
-            WorkloadPlan::OltpPointSelect(_) => Body::single(modern::points(&mut texts, 1), false),
-            WorkloadPlan::OltpInsert(_) => Body::single(modern::insert(options, &mut texts), true),
-            WorkloadPlan::OltpDelete(_) => Body::single(modern::delete(&mut texts), true),
-            WorkloadPlan::OltpUpdateIndex(_) => modern::updates(options.index_updates, 0, &mut texts),
-            WorkloadPlan::OltpUpdateNonIndex(_) => modern::updates(0, options.non_index_updates, &mut texts),
-            WorkloadPlan::SelectRandomPoints(_) => Body::single(lists::points(options, &mut texts), false),
-            WorkloadPlan::SelectRandomRanges(_) => Body::single(lists::ranges(options, &mut texts), false),
-            WorkloadPlan::BulkInsert(_) => Body::single(Step::BulkInsert, true),
-            WorkloadPlan::Oltp04Simple(_) => Body::single(legacy::points(options, &mut texts, 1), false),
-            WorkloadPlan::Oltp04Complex(_) => legacy::transaction(options, &mut texts),
-            WorkloadPlan::Oltp04Nontrx(_) => legacy::single(options, &mut texts),
-            WorkloadPlan::Oltp04Sp(_) => Body::single(legacy::call(options, &mut texts), true),
-            WorkloadPlan::Statements(_) | WorkloadPlan::Tpcc(_) => unreachable!("{NOT_OLTP}"),
+        let body = match kind {
+            OltpKind::ReadOnly => modern::transaction(options, &mut texts, (true, false)),
+            OltpKind::ReadWrite => modern::transaction(options, &mut texts, (true, true)),
+            OltpKind::WriteOnly => modern::transaction(options, &mut texts, (false, true)),
+            OltpKind::PointSelect => Body::single(modern::points(&mut texts, 1), false),
+            OltpKind::Insert => Body::single(modern::insert(options, &mut texts), true),
+            OltpKind::Delete => Body::single(modern::delete(&mut texts), true),
+            OltpKind::UpdateIndex => modern::updates(options.index_updates, 0, &mut texts),
+            OltpKind::UpdateNonIndex => modern::updates(0, options.non_index_updates, &mut texts),
+            OltpKind::RandomPoints => Body::single(lists::points(options, &mut texts), false),
+            OltpKind::RandomRanges => Body::single(lists::ranges(options, &mut texts), false),
+            OltpKind::BulkInsert => Body::single(Step::BulkInsert, true),
+            OltpKind::Simple04 => Body::single(legacy::points(options, &mut texts, 1), false),
+            OltpKind::Complex04 => legacy::transaction(options, &mut texts),
+            OltpKind::Nontrx04 => legacy::single(options, &mut texts),
+            OltpKind::Sp04 => Body::single(legacy::call(options, &mut texts), true),
         };
-        Self::enclosed(name(workload), layout, options, body, texts)
+        Self::enclosed(kind.name(), layout, options, body, texts)
     }
 
     fn enclosed(name: &'static str, layout: Layout, options: &OltpOptions, body: Body, mut texts: Texts) -> Self {
@@ -120,61 +116,24 @@ impl Transaction {
 }
 
 /// Whether its transactions lock tables, where an engine knows no transactions.
-pub fn locks(workload: &WorkloadPlan) -> bool {
-    matches!(workload, WorkloadPlan::Oltp04Complex(options) if legacy::locks(options))
-}
-
-/// The options of a workload, whichever it is.
-pub fn options(workload: &WorkloadPlan) -> &OltpOptions {
-    match workload {
-        WorkloadPlan::OltpReadOnly(options)
-        | WorkloadPlan::OltpReadWrite(options)
-        | WorkloadPlan::OltpWriteOnly(options)
-        | WorkloadPlan::OltpPointSelect(options)
-        | WorkloadPlan::OltpInsert(options)
-        | WorkloadPlan::OltpDelete(options)
-        | WorkloadPlan::OltpUpdateIndex(options)
-        | WorkloadPlan::OltpUpdateNonIndex(options)
-        | WorkloadPlan::SelectRandomPoints(options)
-        | WorkloadPlan::SelectRandomRanges(options)
-        | WorkloadPlan::BulkInsert(options)
-        | WorkloadPlan::Oltp04Simple(options)
-        | WorkloadPlan::Oltp04Complex(options)
-        | WorkloadPlan::Oltp04Nontrx(options)
-        | WorkloadPlan::Oltp04Sp(options) => options,
-        WorkloadPlan::Statements(_) | WorkloadPlan::Tpcc(_) => unreachable!("{NOT_OLTP}"),
-    }
-}
-
-fn name(workload: &WorkloadPlan) -> &'static str {
-    match workload {
-        WorkloadPlan::OltpReadOnly(_) => "oltp_read_only",
-        WorkloadPlan::OltpReadWrite(_) => "oltp_read_write",
-        WorkloadPlan::OltpWriteOnly(_) => "oltp_write_only",
-        WorkloadPlan::OltpPointSelect(_) => "oltp_point_select",
-        WorkloadPlan::OltpInsert(_) => "oltp_insert",
-        WorkloadPlan::OltpDelete(_) => "oltp_delete",
-        WorkloadPlan::OltpUpdateIndex(_) => "oltp_update_index",
-        WorkloadPlan::OltpUpdateNonIndex(_) => "oltp_update_non_index",
-        WorkloadPlan::SelectRandomPoints(_) => "select_random_points",
-        WorkloadPlan::SelectRandomRanges(_) => "select_random_ranges",
-        WorkloadPlan::BulkInsert(_) => "bulk_insert",
-        WorkloadPlan::Oltp04Simple(_) => "oltp_0.4_simple",
-        WorkloadPlan::Oltp04Complex(_) => "oltp_0.4_complex",
-        WorkloadPlan::Oltp04Nontrx(_) => "oltp_0.4_nontrx",
-        WorkloadPlan::Oltp04Sp(_) => "oltp_0.4_sp",
-        WorkloadPlan::Statements(_) | WorkloadPlan::Tpcc(_) => unreachable!("{NOT_OLTP}"),
-    }
+pub fn locks(workload: &OltpPlan) -> bool {
+    workload.kind == OltpKind::Complex04 && legacy::locks(&workload.options)
 }
 
 /// Names and columns of a workload's tables.
-pub fn layout(workload: &WorkloadPlan) -> Layout {
-    match workload {
-        WorkloadPlan::Oltp04Simple(_)
-        | WorkloadPlan::Oltp04Complex(_)
-        | WorkloadPlan::Oltp04Nontrx(_)
-        | WorkloadPlan::Oltp04Sp(_) => Layout::Sysbench04,
-        WorkloadPlan::BulkInsert(_) => Layout::Bulk,
-        _ => Layout::Sysbench1,
+pub fn layout(kind: OltpKind) -> Layout {
+    match kind {
+        OltpKind::Simple04 | OltpKind::Complex04 | OltpKind::Nontrx04 | OltpKind::Sp04 => Layout::Sysbench04,
+        OltpKind::BulkInsert => Layout::Bulk,
+        OltpKind::ReadOnly
+        | OltpKind::ReadWrite
+        | OltpKind::WriteOnly
+        | OltpKind::PointSelect
+        | OltpKind::Insert
+        | OltpKind::Delete
+        | OltpKind::UpdateIndex
+        | OltpKind::UpdateNonIndex
+        | OltpKind::RandomPoints
+        | OltpKind::RandomRanges => Layout::Sysbench1,
     }
 }

@@ -4,7 +4,7 @@ use plimsoll_core::plan::NontrxMode;
 
 use super::*;
 
-fn described(workload: &WorkloadPlan) -> Vec<String> {
+fn described(workload: &OltpPlan) -> Vec<String> {
     let transaction = Transaction::new(workload);
     let text = |kind: ForTable| {
         let last = kind.tables() as usize - 1;
@@ -72,22 +72,19 @@ fn within(steps: &[&[&'static str]]) -> Vec<&'static str> {
 
 #[test]
 fn transactions_are_those_of_sysbench_1() {
-    let of = |plan: fn(OltpOptions) -> WorkloadPlan| described(&plan(two_tables()));
-    assert_eq!(of(WorkloadPlan::OltpReadOnly), within(&[&READS]));
-    assert_eq!(of(WorkloadPlan::OltpReadWrite), within(&[&READS, &WRITES]));
-    assert_eq!(of(WorkloadPlan::OltpWriteOnly), within(&[&WRITES]));
+    let of = |kind: OltpKind| described(&kind.with(two_tables()));
+    assert_eq!(of(OltpKind::ReadOnly), within(&[&READS]));
+    assert_eq!(of(OltpKind::ReadWrite), within(&[&READS, &WRITES]));
+    assert_eq!(of(OltpKind::WriteOnly), within(&[&WRITES]));
+    assert_eq!(of(OltpKind::PointSelect), ["1 x SELECT c FROM sbtest2 WHERE id=?"]);
     assert_eq!(
-        of(WorkloadPlan::OltpPointSelect),
-        ["1 x SELECT c FROM sbtest2 WHERE id=?"]
-    );
-    assert_eq!(
-        of(WorkloadPlan::OltpInsert),
+        of(OltpKind::Insert),
         ["INSERT INTO sbtest2 (id, k, c, pad) VALUES (?, ?, ?, ?)"]
     );
-    assert_eq!(of(WorkloadPlan::OltpDelete), ["1 x DELETE FROM sbtest2 WHERE id=?"]);
-    assert_eq!(of(WorkloadPlan::OltpUpdateIndex), WRITES[..1]);
-    assert_eq!(of(WorkloadPlan::OltpUpdateNonIndex), WRITES[1..2]);
-    assert_eq!(of(WorkloadPlan::BulkInsert), ["bulk"]);
+    assert_eq!(of(OltpKind::Delete), ["1 x DELETE FROM sbtest2 WHERE id=?"]);
+    assert_eq!(of(OltpKind::UpdateIndex), WRITES[..1]);
+    assert_eq!(of(OltpKind::UpdateNonIndex), WRITES[1..2]);
+    assert_eq!(of(OltpKind::BulkInsert), ["bulk"]);
 }
 
 #[test]
@@ -98,11 +95,11 @@ fn lists_of_values_are_as_long_as_asked_for_and_on_the_first_table() {
         ..two_tables()
     };
     assert_eq!(
-        described(&WorkloadPlan::SelectRandomPoints(options.clone())),
+        described(&OltpKind::RandomPoints.with(options.clone())),
         ["SELECT id, k, c, pad FROM sbtest1 WHERE k IN (?, ?, ?)"]
     );
     assert_eq!(
-        described(&WorkloadPlan::SelectRandomRanges(options)),
+        described(&OltpKind::RandomRanges.with(options)),
         ["SELECT count(k) FROM sbtest1 WHERE k BETWEEN ? AND ? OR k BETWEEN ? AND ?"]
     );
 }
@@ -110,7 +107,7 @@ fn lists_of_values_are_as_long_as_asked_for_and_on_the_first_table() {
 #[test]
 fn transactions_of_sysbench_04_are_on_its_one_table() {
     let options = OltpOptions::default();
-    let complex = |options: OltpOptions| described(&WorkloadPlan::Oltp04Complex(options));
+    let complex = |options: OltpOptions| described(&OltpKind::Complex04.with(options));
     assert_eq!(complex(options.clone()), within(&[&READS_04, &WRITES_04]));
     let (read_only, write_only) = (true, true);
     let reads = OltpOptions {
@@ -124,7 +121,7 @@ fn transactions_of_sysbench_04_are_on_its_one_table() {
     };
     assert_eq!(complex(writes), within(&[&WRITES_04]));
     assert_eq!(
-        described(&WorkloadPlan::Oltp04Simple(options)),
+        described(&OltpKind::Simple04.with(options)),
         ["1 x SELECT c from sbtest where id=?"]
     );
 }
@@ -137,7 +134,7 @@ fn an_engine_without_transactions_is_locked() {
         ..OltpOptions::default()
     };
     for (read_only, lock) in [(true, "LOCK TABLES sbtest READ"), (false, "LOCK TABLES sbtest WRITE")] {
-        let steps = described(&WorkloadPlan::Oltp04Complex(options(read_only)));
+        let steps = described(&OltpKind::Complex04.with(options(read_only)));
         assert_eq!((&*steps[0], &**steps.last().unwrap()), (lock, "UNLOCK TABLES"));
     }
 }
@@ -155,13 +152,13 @@ fn each_nontrx_mode_is_one_statement() {
             nontrx_mode,
             ..OltpOptions::default()
         };
-        assert_eq!(described(&WorkloadPlan::Oltp04Nontrx(options)), [text]);
+        assert_eq!(described(&OltpKind::Nontrx04.with(options)), [text]);
     }
 }
 
 #[test]
 fn sysbench_04_selects_points_by_handler_or_whole_and_calls_procedures() {
-    let simple = |options: OltpOptions| described(&WorkloadPlan::Oltp04Simple(options));
+    let simple = |options: OltpOptions| described(&OltpKind::Simple04.with(options));
     let handler = OltpOptions {
         point_select_handler: true,
         ..OltpOptions::default()
@@ -176,7 +173,7 @@ fn sysbench_04_selects_points_by_handler_or_whole_and_calls_procedures() {
         procedure: "shop.buy".to_owned(),
         ..OltpOptions::default()
     };
-    assert_eq!(described(&WorkloadPlan::Oltp04Sp(call)), ["CALL shop.buy(?,?)"]);
+    assert_eq!(described(&OltpKind::Sp04.with(call)), ["CALL shop.buy(?,?)"]);
 }
 
 #[test]
@@ -190,7 +187,7 @@ fn what_is_not_wanted_is_left_out() {
         ..two_tables()
     };
     assert_eq!(
-        described(&WorkloadPlan::OltpReadOnly(options.clone())),
+        described(&OltpKind::ReadOnly.with(options.clone())),
         [
             "1 x SELECT c FROM sbtest2 WHERE id BETWEEN ? AND ? (99)",
             "3 x SELECT SUM(k) FROM sbtest2 WHERE id BETWEEN ? AND ? (99)"
@@ -202,16 +199,16 @@ fn what_is_not_wanted_is_left_out() {
         ..options
     };
     assert_eq!(
-        described(&WorkloadPlan::OltpReadOnly(points_only)),
+        described(&OltpKind::ReadOnly.with(points_only)),
         ["4 x SELECT c FROM sbtest2 WHERE id=?"]
     );
 }
 
 #[test]
 fn there_are_as_many_statements_as_will_be_prepared() {
-    let count = |plan: fn(OltpOptions) -> WorkloadPlan| Transaction::new(&plan(two_tables())).statements.count();
-    assert_eq!(count(WorkloadPlan::OltpReadOnly), 2 + 5 * 2);
-    assert_eq!(count(WorkloadPlan::OltpReadWrite), 2 + 9 * 2);
-    assert_eq!(count(WorkloadPlan::OltpPointSelect), 2);
-    assert_eq!(count(WorkloadPlan::SelectRandomPoints), 1);
+    let count = |kind: OltpKind| Transaction::new(&kind.with(two_tables())).statements.count();
+    assert_eq!(count(OltpKind::ReadOnly), 2 + 5 * 2);
+    assert_eq!(count(OltpKind::ReadWrite), 2 + 9 * 2);
+    assert_eq!(count(OltpKind::PointSelect), 2);
+    assert_eq!(count(OltpKind::RandomPoints), 1);
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::{Connections, TpccOptions};
+use plimsoll_core::plan::TpccOptions;
 use plimsoll_core::statement::SentStatement;
 use plimsoll_engine::{
     Arrival, Gate, GroupServer, Interrupter, Outcome, ServerIndex, Worker, WorkerFactory, WorkerFault,
 };
-use plimsoll_session::{GroupServers, Session, Sessions, StatementError, StatementId, Terms, transact};
+use plimsoll_session::{Session, Sessions, StatementError, StatementId, transact};
 
 use super::choice::{Choice, Type};
 use super::client::{Client, Memory};
@@ -19,6 +19,7 @@ use super::payment::Payment;
 use super::statements::Catalogue;
 use super::stock_level::StockLevel;
 use super::terminals::Homes;
+use crate::workload::Setting;
 
 /// What deliveries are called that are carried out from the queue; [`Type::Delivery`] is then to put one there.
 const DEFERRED: &str = "delivery_deferred";
@@ -35,13 +36,13 @@ pub struct TpccFactory {
 
 impl TpccFactory {
     /// For options that have no faults. Workers besides those of the `connections` carry out queued deliveries.
-    pub fn new(
-        options: &TpccOptions,
-        servers: &GroupServers,
-        seed: u64,
-        connections: Connections,
-        terms: Terms,
-    ) -> Self {
+    pub fn new(options: &TpccOptions, setting: Setting<'_>) -> Self {
+        let Setting {
+            servers,
+            seed,
+            connections,
+            terms,
+        } = setting;
         let catalogue = Arc::new(Catalogue::new(options));
         Self {
             sessions: Sessions::new(servers, Arc::clone(&catalogue.statements), terms, seed),
