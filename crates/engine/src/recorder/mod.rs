@@ -7,7 +7,7 @@
 //! ended even when the taker wakes up late. Only if it is late by a whole interval, what ended after the second counts
 //! in the second.
 //!
-//! Deliberately not here: clocks (times are passed in), and adding up shards by hand (`Snapshot::merge` does it).
+//! Deliberately not here: clocks (times are passed in), and adding up shards by hand (`Snapshot::sum` does it).
 
 mod buckets;
 mod cells;
@@ -85,14 +85,15 @@ impl Recorder {
 
     /// Takes the oldest interval out. What comes for it later counts in the next one. One taker at a time.
     pub(crate) fn take(&self, spare: &mut Cells) -> Snapshot {
-        self.shards.iter().fold(Snapshot::default(), |sum, shard| {
+        let shards = self.shards.iter().map(|shard| {
             let mut slots = shard.lock();
             let taken = slots.next_index();
             std::mem::swap(&mut slots.cells[taken], spare);
             slots.next_interval += 1;
             drop(slots);
-            sum.merge(&spare.drain(&self.transaction_names))
-        })
+            spare.drain(&self.transaction_names)
+        });
+        Snapshot::sum(&shards.collect::<Vec<_>>())
     }
 
     fn write(&self, at_ns: u64, action: impl FnOnce(&mut Cells)) {
