@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::{Script, closed, transact};
 use plimsoll_core::message::{Done, EndReason, Interval, Message, Part};
+use plimsoll_core::snapshot::Measure;
 use plimsoll_engine::{GroupRun, Observer, Trial, TrialHandle, TrialOptions, TurnsOptions, WorkerFault};
 
 /// Who works: for each side how many, and what anybody saw of the other side meanwhile.
@@ -147,14 +148,14 @@ fn exactly_one_side_works_at_a_time_and_all_ends_before_the_next_turn() {
     );
 }
 
-/// Nobody works between a handover and the word that the server runs, however long that takes.
+/// Nobody works between a handover and the word that the server runs, however long that takes, and nobody has waited then.
 #[test]
 fn a_turn_waits_for_go() {
     let floor = Arc::new(Floor::default());
     let seen = Arc::clone(&floor);
     let (events, done) = run(
         groups(&floor, Duration::from_millis(1)),
-        options(&[0, 1]),
+        options(&[0, 1, 0, 1]),
         |event, handle| {
             if let Message::Handover(handover) = event {
                 let begun = seen.spans.lock().unwrap().len();
@@ -168,7 +169,13 @@ fn a_turn_waits_for_go() {
     let length_ns = |one: &Interval| one.to_ns - one.from_ns;
     let of_turns: u64 = intervals(&events).filter(|one| one.turn.is_some()).map(length_ns).sum();
     let waited_ns = done.duration_ns - of_turns;
-    assert!(waited_ns >= 2 * 50_000_000, "waiting is part of no turn: {waited_ns}");
+    assert!(waited_ns >= 4 * 50_000_000, "waiting is part of no turn: {waited_ns}");
+    let groups = intervals(&events).flat_map(|one| &one.groups);
+    let response_ns: u64 = groups
+        .filter_map(|group| group.snapshot.transactions.get("first"))
+        .map(|one| one.histograms[&Measure::Response].sum_ns)
+        .sum();
+    assert!(response_ns <= 3 * of_turns, "nothing is due outside of its turn");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use plimsoll_core::plan::Share;
 
 use super::{Arrival, Arrivals, Claim, Pace};
 
-/// Each connection starts its next transaction as soon as the last one is done, or after a pause.
+/// Each connection's next transaction is due when the last one is done, or a pause later.
 pub struct ClosedLoop {
     /// How many transactions each worker has claimed.
     workers: Box<[Lane]>,
@@ -82,7 +82,7 @@ mod tests {
     use crate::arrivals::{ThinkTime, Thinking};
 
     #[test]
-    fn a_closed_loop_is_always_due_now_and_counts_each_worker_by_itself() {
+    fn a_closed_loop_is_due_when_the_worker_is_free_and_counts_each_by_itself() {
         let arrivals = ClosedLoop::new(2, None);
         let due = |worker, now_ns| arrivals.claim(worker, now_ns);
         let run = |index, actor, due_ns| Claim::Run(Arrival { index, actor, due_ns });

@@ -140,6 +140,8 @@ pub struct WorkerShare {
     pub ended_count: u64,
     /// Response times of those that completed, nanoseconds.
     pub response_sum_ns: u64,
+    /// Their service times, nanoseconds.
+    pub service_sum_ns: u64,
 }
 
 /// What one worker was offered and what became of it, or what fell due and no worker claimed. One thread writes it.
@@ -149,6 +151,7 @@ pub(crate) struct Tally {
     offered_count: AtomicU64,
     ended_count: AtomicU64,
     response_sum_ns: AtomicU64,
+    service_sum_ns: AtomicU64,
     /// When what the worker runs was due. It stays when that was cut: it never ended.
     due: Moment,
     /// When it was sent.
@@ -187,11 +190,14 @@ impl Tally {
         add(&self.offered_count, count);
     }
 
-    /// A transaction completed after so long, or failed after 0 ns.
-    pub(crate) fn ended(&self, response_ns: u64) {
+    /// A transaction completed in this time, or failed.
+    pub(crate) fn ended(&self, timing: Option<TransactionTiming>) {
         self.due.clear();
         add(&self.ended_count, 1);
-        add(&self.response_sum_ns, response_ns);
+        if let Some(timing) = timing {
+            add(&self.response_sum_ns, timing.response_ns());
+            add(&self.service_sum_ns, timing.service_ns());
+        }
     }
 
     /// One that was offered was taken back.
@@ -207,6 +213,7 @@ impl Tally {
             offered_count: self.offered_count.load(Ordering::Acquire),
             ended_count: self.ended_count.load(Ordering::Acquire),
             response_sum_ns: self.response_sum_ns.load(Ordering::Acquire),
+            service_sum_ns: self.service_sum_ns.load(Ordering::Acquire),
         }
     }
 
