@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use common::{ONE_ROW, Wall, closed, group, open_loop, run, transact};
 use plimsoll_core::histogram::Histogram;
+use plimsoll_core::plan::{ArrivalProcess, ThinkTimePlan};
 use plimsoll_core::snapshot::{Counts, ErrorClass, ErrorCount, Measure};
 use plimsoll_engine::{
-    Arrival, ClosedLoop, Gate, OpenLoop, Outcome, Process, ServerIndex, StatementResult, ThinkTime, Thinking,
-    TrialOptions, unix_ns,
+    Arrival, ClosedLoop, Gate, OpenLoop, Outcome, ServerIndex, StatementResult, Thinking, TrialOptions, unix_ns,
 };
 
 const QUANTILES: [f64; 5] = [0.0, 0.5, 0.95, 0.99, 1.0];
@@ -180,13 +180,12 @@ fn the_clients_own_time_between_transactions_is_in_response_times_and_not_in_ser
 /// With think time a transaction is due exactly a pause after the one before it was done, however late the client is.
 #[test]
 fn a_pause_begins_when_the_transaction_before_it_is_done() {
-    let pause_ns = 5_000_000;
-    let think_time = ThinkTime::Uniform {
-        min_ns: pause_ns as f64,
-        max_ns: pause_ns as f64,
+    let think_time = ThinkTimePlan::Uniform {
+        min_ms: 5.0,
+        max_ms: 5.0,
     };
     let (course, histograms) = course(loops().with_pace(Thinking { think_time, seed: 7 }), nothing, work);
-    let thought_ns = COURSE * pause_ns;
+    let thought_ns = COURSE * 5_000_000;
     assert_eq!(histograms[&Measure::Response].sum_ns, course.lasted_ns() - thought_ns);
 }
 
@@ -212,7 +211,7 @@ fn what_follows_a_lost_connection_is_due_when_it_is_open_again() {
 
 /// Due each 10 ms from the beginning.
 fn each_ten_ms() -> OpenLoop {
-    open_loop(Process::Uniform, 100.0, 1_000)
+    open_loop(ArrivalProcess::Uniform, 100.0, 1_000)
 }
 
 /// One stall of 200 ms at 100 arrivals/s: the transaction that meets it sees it as service time, and the 20 that fall
@@ -337,9 +336,9 @@ fn counts_are_what_the_workers_told() {
 /// Each connection does one transaction for each pause, and a pause is nobody's response time.
 #[test]
 fn with_think_time_connections_pause_between_transactions() {
-    let pause = ThinkTime::Uniform {
-        min_ns: 50e6,
-        max_ns: 50e6,
+    let pause = ThinkTimePlan::Uniform {
+        min_ms: 50.0,
+        max_ms: 50.0,
     };
     let connections = 50;
     let arrivals = ClosedLoop::new(connections, None).with_pace(Thinking {

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use common::{Script, closed, transact};
 use plimsoll_core::message::{Done, EndReason, Interval, Message, Part};
+use plimsoll_core::plan::TurnsPlan;
 use plimsoll_core::snapshot::Measure;
-use plimsoll_engine::{GroupRun, Observer, Trial, TrialHandle, TrialOptions, TurnsOptions, WorkerFault};
+use plimsoll_engine::{GroupRun, Observer, Trial, TrialHandle, TrialOptions, WorkerFault};
 
 /// Who works: for each side how many, and what anybody saw of the other side meanwhile.
 #[derive(Default)]
@@ -46,8 +47,8 @@ fn groups(floor: &Arc<Floor>, lasts: Duration) -> Vec<GroupRun> {
     vec![side(0), side(1)]
 }
 
-fn options(order: &[u32]) -> TurnsOptions {
-    TurnsOptions {
+fn options(order: &[u32]) -> TurnsPlan {
+    TurnsPlan {
         turn_ms: 60,
         lead_ms: 20,
         sides: vec![0, 1],
@@ -71,7 +72,7 @@ impl<A: FnMut(&Message, &TrialHandle)> Observer for Conductor<A> {
     }
 }
 
-fn run(groups: Vec<GroupRun>, turns: TurnsOptions, action: impl FnMut(&Message, &TrialHandle)) -> (Vec<Message>, Done) {
+fn run(groups: Vec<GroupRun>, turns: TurnsPlan, action: impl FnMut(&Message, &TrialHandle)) -> (Vec<Message>, Done) {
     let trial = Trial::taking_turns(TrialOptions::new(1_000, 20_000), groups, Some(turns)).expect("a sensible plan");
     let handle = trial.handle();
     let events = Vec::new();
@@ -221,7 +222,7 @@ fn a_fault_ends_it_while_the_other_side_waits() {
 
 #[test]
 fn turns_that_make_no_sense_are_refused() {
-    let fault = |turns: TurnsOptions| {
+    let fault = |turns: TurnsPlan| {
         let floor = Arc::new(Floor::default());
         let trial = Trial::taking_turns(
             TrialOptions::new(1_000, 1_000),
@@ -232,28 +233,28 @@ fn turns_that_make_no_sense_are_refused() {
     };
     let usual = options(&[0, 1]);
     assert!(
-        fault(TurnsOptions {
+        fault(TurnsPlan {
             lead_ms: 60,
             ..usual.clone()
         })
         .starts_with("turns.lead_ms: must be below turn_ms, 60")
     );
     assert!(
-        fault(TurnsOptions {
+        fault(TurnsPlan {
             turn_ms: 0,
             ..usual.clone()
         })
         .starts_with("turns.turn_ms: must be 1..=")
     );
     assert!(
-        fault(TurnsOptions {
+        fault(TurnsPlan {
             sides: vec![0],
             ..usual.clone()
         })
         .contains("one for each of the 2 groups, are 1")
     );
     assert!(
-        fault(TurnsOptions {
+        fault(TurnsPlan {
             sides: vec![0, u32::MAX],
             ..usual.clone()
         })

@@ -30,8 +30,8 @@ pub use control::encryption;
 pub use oltp::misses_tables;
 
 use plimsoll_core::message::{EngineWarning, FailureClass};
-use plimsoll_core::plan::{Connections, RoleTarget, WorkloadPlan};
-use plimsoll_engine::{Arrivals, ClosedLoop, ThinkTime, Thinking, Users, UsersOptions, WorkerFactory, WorkerFault};
+use plimsoll_core::plan::{Connections, RoleTarget, ThinkTimePlan, WorkloadPlan};
+use plimsoll_engine::{Arrivals, ClosedLoop, Thinking, Users, UsersOptions, WorkerFactory, WorkerFault};
 use plimsoll_session::{GroupServers, Terms};
 
 /// What is wrong with the options of a workload, whatever it runs on; nothing where they make sense.
@@ -122,7 +122,7 @@ pub fn closed_loop(
     workload: &WorkloadPlan,
     seed: u64,
     connections: impl Into<Connections>,
-    think_time: Option<ThinkTime>,
+    think_time: Option<ThinkTimePlan>,
     transactions_max: Option<u64>,
 ) -> Result<Box<dyn Arrivals>, WorkerFault> {
     let connections = connections.into();

@@ -12,12 +12,10 @@ mod users;
 
 use plimsoll_core::random::{self, Random};
 
-pub use bursts::BurstOptions;
 pub use closed::ClosedLoop;
-pub use open::{OpenLoop, OpenLoopOptions, Process};
+pub use open::{OpenLoop, OpenLoopOptions};
 pub use pace::Pace;
-pub use rate::RateStep;
-pub use think::{ThinkTime, Thinking};
+pub use think::Thinking;
 pub use users::{Users, UsersOptions};
 
 /// One wanted transaction.
