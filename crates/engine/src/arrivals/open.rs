@@ -5,8 +5,9 @@
 //! given up, and counted.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::plan::{ArrivalProcess, RateStepPlan, Share};
 use plimsoll_core::random::{keyed, unit};
 
@@ -65,7 +66,7 @@ impl OpenLoop {
     }
 
     fn at(&self, now_ns: u64) -> MutexGuard<'_, Schedule> {
-        let mut schedule = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut schedule = lock(&self.0);
         schedule.advance(now_ns);
         schedule
     }

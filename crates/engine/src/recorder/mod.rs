@@ -15,8 +15,9 @@ mod in_flight;
 mod moment;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::snapshot::{Counts, ErrorClass, Snapshot};
 use plimsoll_core::timing::TransactionTiming;
 use rustix::thread::sched_getcpu;
@@ -114,7 +115,7 @@ impl Recorder {
 
 impl Shard {
     fn lock(&self) -> MutexGuard<'_, Slots> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
