@@ -2,12 +2,15 @@
 
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use plimsoll_core::histogram::Histogram;
 use plimsoll_core::message::Message;
 use plimsoll_core::random::{below, keyed};
+use plimsoll_core::snapshot::{Measure, Snapshot, TransactionSnapshot};
 use plimsoll_engine::{
     ClosedLoop, ConnectionTerms, Gate, GroupRun, Interrupter, Observer, Outcome, StatementResult, Trial, TrialOptions,
     Worker, WorkerFactory, WorkerFault,
@@ -120,5 +123,27 @@ fn record(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, encode, decode, draw, record);
+/// What one interval of one processor has: durations of a few hundred buckets, about the same in all of them.
+fn shard(number: u64) -> Snapshot {
+    let mut random = keyed(1, 3, number);
+    let mut response = Histogram::default();
+    (0..300).for_each(|_| response.record(1_000_000 + below(&mut random, 1_000_000)));
+    let transaction = TransactionSnapshot {
+        histograms: BTreeMap::from([(Measure::Response, response)]),
+        ..TransactionSnapshot::default()
+    };
+    Snapshot {
+        transactions: BTreeMap::from([("one".to_owned(), transaction)]),
+        ..Snapshot::default()
+    }
+}
+
+fn sum(c: &mut Criterion) {
+    let shards: Vec<Snapshot> = (0..64).map(shard).collect();
+    c.bench_function("add up the shards of 64 processors", |b| {
+        b.iter(|| Snapshot::sum(black_box(&shards)));
+    });
+}
+
+criterion_group!(benches, encode, decode, draw, record, sum);
 criterion_main!(benches);

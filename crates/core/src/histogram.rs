@@ -75,32 +75,24 @@ impl Histogram {
     /// Both histograms as one.
     #[must_use]
     pub fn merge(&self, other: &Self) -> Self {
-        let mut merged = Self {
-            sum_ns: self.sum_ns + other.sum_ns,
-            max_ns: self.max_ns.max(other.max_ns),
-            ..Self::default()
-        };
-        let (mut left, mut right) = (self.pairs().peekable(), other.pairs().peekable());
-        loop {
-            let (bucket, count) = match (left.peek().copied(), right.peek().copied()) {
-                (None, None) => break,
-                (Some((a, _)), Some((b, _))) if a == b => {
-                    (a, left.next().map_or(0, |p| p.1) + right.next().map_or(0, |p| p.1))
-                }
-                (Some((a, n)), b) if b.is_none_or(|(b, _)| a < b) => {
-                    left.next();
-                    (a, n)
-                }
-                (_, Some((b, n))) => {
-                    right.next();
-                    (b, n)
-                }
-                (Some(_), None) => unreachable!("covered by the guard above"),
-            };
-            merged.buckets.push(bucket);
-            merged.counts.push(count);
+        Self::sum(&[self, other])
+    }
+
+    /// All histograms as one. The work grows with what they hold together, however many they are.
+    pub fn sum(parts: &[&Self]) -> Self {
+        let mut pairs = Vec::with_capacity(parts.iter().map(|part| part.buckets.len()).sum());
+        let mut sum = Self::default();
+        for part in parts {
+            pairs.extend(part.pairs());
+            sum.sum_ns += part.sum_ns;
+            sum.max_ns = sum.max_ns.max(part.max_ns);
         }
-        merged
+        pairs.sort_by_key(|pair: &(u32, u64)| pair.0); // each part is in order: a stable sort merges such runs
+        for same in pairs.chunk_by(|one, other| one.0 == other.0) {
+            sum.buckets.push(same[0].0);
+            sum.counts.push(same.iter().map(|pair| pair.1).sum());
+        }
+        sum
     }
 
     /// The duration below which the given share (0..=1) of all recorded ones lies, nanoseconds: the middle of the

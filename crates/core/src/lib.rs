@@ -7,6 +7,7 @@
 
 pub mod connections;
 pub mod histogram;
+pub mod lock;
 pub mod message;
 pub mod plan;
 pub mod random;

@@ -125,18 +125,24 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Both as one: the only way to add results.
+    /// Both as one.
     #[must_use]
     pub fn merge(&self, other: &Self) -> Self {
-        let mut transactions = self.transactions.clone();
-        for (name, added) in &other.transactions {
-            let entry = transactions.entry(name.clone()).or_default();
-            *entry = merge_transactions(entry, added);
-        }
+        Self::sum([self, other])
+    }
+
+    /// All as one: the only way to add results. The work grows with what they hold together, however many they are.
+    pub fn sum<'s>(parts: impl IntoIterator<Item = &'s Self>) -> Self {
+        let mut transactions: BTreeMap<&str, Vec<&TransactionSnapshot>> = BTreeMap::new();
         let mut errors: BTreeMap<(Option<&str>, ErrorClass, u16), u64> = BTreeMap::new();
-        for error in self.errors.iter().chain(&other.errors) {
-            let kind = (error.transaction.as_deref(), error.class, error.code);
-            *errors.entry(kind).or_default() += error.count;
+        for part in parts {
+            for (name, one) in &part.transactions {
+                transactions.entry(name).or_default().push(one);
+            }
+            for error in &part.errors {
+                let kind = (error.transaction.as_deref(), error.class, error.code);
+                *errors.entry(kind).or_default() += error.count;
+            }
         }
         let errors = errors
             .into_iter()
@@ -145,9 +151,14 @@ impl Snapshot {
                 class,
                 code,
                 count,
-            })
-            .collect();
-        Self { transactions, errors }
+            });
+        let transactions = transactions.into_iter();
+        Self {
+            transactions: transactions
+                .map(|(name, parts)| (name.to_owned(), sum_of(&parts)))
+                .collect(),
+            errors: errors.collect(),
+        }
     }
 
     /// Counts of all transaction types together.
@@ -158,15 +169,18 @@ impl Snapshot {
     }
 }
 
-fn merge_transactions(left: &TransactionSnapshot, right: &TransactionSnapshot) -> TransactionSnapshot {
-    let mut histograms = left.histograms.clone();
-    for (measure, added) in &right.histograms {
-        let entry = histograms.entry(*measure).or_default();
-        *entry = entry.merge(added);
+fn sum_of(parts: &[&TransactionSnapshot]) -> TransactionSnapshot {
+    let mut histograms: BTreeMap<Measure, Vec<&Histogram>> = BTreeMap::new();
+    for (measure, histogram) in parts.iter().flat_map(|part| &part.histograms) {
+        histograms.entry(*measure).or_default().push(histogram);
     }
+    let counts = parts.iter().map(|part| &part.counts);
     TransactionSnapshot {
-        counts: left.counts.merge(&right.counts),
-        histograms,
+        counts: counts.fold(Counts::default(), |sum, one| sum.merge(one)),
+        histograms: histograms
+            .into_iter()
+            .map(|(measure, parts)| (measure, Histogram::sum(&parts)))
+            .collect(),
     }
 }
 
@@ -214,6 +228,12 @@ mod tests {
         fn merging_is_associative_and_commutative(a in snapshots(), b in snapshots(), c in snapshots()) {
             prop_assert_eq!(a.merge(&b).merge(&c), a.merge(&b.merge(&c)));
             prop_assert_eq!(a.merge(&b), b.merge(&a));
+        }
+
+        #[test]
+        fn a_sum_is_what_merging_one_after_the_other_gives(parts in prop::collection::vec(snapshots(), 0..6)) {
+            let merged = parts.iter().fold(Snapshot::default(), |sum, one| sum.merge(one));
+            prop_assert_eq!(Snapshot::sum(&parts), merged);
         }
 
         #[test]

@@ -3,11 +3,15 @@
 /// One transaction as planned and as it happened: nanoseconds since trial start on one monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionTiming {
-    /// When the schedule wanted it to start. In a closed loop without pacing this equals `sent_ns`.
+    /// When the schedule wanted it to start. In a closed loop that is the `done_ns` of the connection's last transaction, plus
+    /// a think time if there is one; for the first transaction, when the loop began; after the connection was lost, when it was
+    /// open again; in a duet, not before the turn began.
     pub due_ns: u64,
-    /// When a connection became free for it: `due_ns` or later.
+    /// When a connection was free for it: `due_ns` or later. A connection to a replica that the transaction had to wait for is
+    /// free once it is open.
     pub free_ns: u64,
-    /// When its first byte left this process.
+    /// When its first byte left this process, on the connection that was chosen for it and is open. The wait of a replica for
+    /// the session's own writes is a statement of the transaction.
     pub sent_ns: u64,
     /// When the last byte of its last reply was read.
     pub done_ns: u64,
@@ -32,7 +36,8 @@ impl TransactionTiming {
         self.free_ns - self.due_ns
     }
 
-    /// From a free connection until the first byte left: the client's own slowness.
+    /// From a free connection until the first byte left: the client's own slowness. In a closed loop the client's time
+    /// between two transactions is in it.
     pub fn dispatch_delay_ns(self) -> u64 {
         self.assert_ordered();
         self.sent_ns - self.free_ns

@@ -2,9 +2,12 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::path::Path;
 
-use lexopt::{Arg, ValueExt};
-use plimsoll_forgetful::Device;
+use lexopt::Arg;
+
+#[cfg(feature = "forgetful")]
+use crate::forgetful_command::{self, Forgetful};
 
 /// What the engine is asked to be.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,12 +21,14 @@ pub enum Command {
     /// Be a fake server.
     Sim,
     /// Read logs of a production server into tables.
+    #[cfg(feature = "logs")]
     ReadLogs,
     /// Forward connections with a delay.
     Relay,
     /// Write numbered transactions and note which were acknowledged.
     Ledger,
     /// Run a program on a file system that forgets what was not flushed.
+    #[cfg(feature = "forgetful")]
     Forgetful(Forgetful),
     /// Print the schema of the protocol.
     Schema,
@@ -48,20 +53,16 @@ pub enum DataVerb {
     Cleanup,
 }
 
-/// A program, and the directory over which it finds a file system that forgets.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Forgetful {
-    /// Of the device.
-    pub directory: OsString,
-    /// How the device behaves.
-    pub device: Device,
-    /// The program with its arguments.
-    pub command: Vec<OsString>,
-}
-
 /// Why the arguments make no sense.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Misused(String);
+
+impl Misused {
+    /// Says why.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}
 
 impl fmt::Display for Misused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -75,7 +76,34 @@ impl From<lexopt::Error> for Misused {
     }
 }
 
-pub const HELP: &str = include_str!("help.txt");
+const HELP: &str = include_str!("help.txt");
+
+/// Commands that an engine may have been built without, each with whether this one has it and the feature that it needs.
+const OPTIONAL: [(&str, bool, &str); 3] = [
+    ("forgetful", cfg!(feature = "forgetful"), "forgetful"),
+    ("read-logs", cfg!(feature = "logs"), "logs"),
+    ("sysbench", cfg!(feature = "sysbench"), "sysbench"),
+];
+
+/// What is printed for help: which commands there are, and which of them this engine lacks.
+pub fn help() -> String {
+    let absent = OPTIONAL.iter().filter(|(_, is_here, _)| !is_here);
+    let absent: String = absent.map(|(command, ..)| format!("  {command}\n")).collect();
+    if absent.is_empty() {
+        return HELP.to_owned();
+    }
+    format!("{HELP}\nThis engine was built without these commands:\n{absent}")
+}
+
+/// The arguments of sysbench, where that is what was called: under its name, or by it as the first argument.
+pub fn of_sysbench(mut words: impl Iterator<Item = OsString>) -> Option<Vec<String>> {
+    let program = words.next().unwrap_or_default();
+    let mut words = words.peekable();
+    if Path::new(&program).file_name() != Some("sysbench".as_ref()) {
+        words.next_if(|word| word == "sysbench")?;
+    }
+    Some(words.map(|word| word.to_string_lossy().into_owned()).collect())
+}
 
 /// Reads the arguments.
 ///
@@ -87,12 +115,13 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Command, Misused> {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help),
             Arg::Short('V') | Arg::Long("version") => return Ok(Command::Version),
-            Arg::Value(word) if command.is_none() && word == "forgetful" => return forgetful(parser),
+            #[cfg(feature = "forgetful")]
+            Arg::Value(word) if command.is_none() && word == "forgetful" => return forgetful_command::parse(parser),
             Arg::Value(word) if command.is_none() => command = Some(named(&word.to_string_lossy())?),
             other => return Err(other.unexpected().into()),
         }
     }
-    command.ok_or_else(|| Misused("a command is missing".to_owned()))
+    command.ok_or_else(|| Misused::new("a command is missing"))
 }
 
 fn named(word: &str) -> Result<Command, Misused> {
@@ -108,46 +137,22 @@ fn named(word: &str) -> Result<Command, Misused> {
         "sim" => Ok(Command::Sim),
         "relay" => Ok(Command::Relay),
         "ledger" => Ok(Command::Ledger),
+        #[cfg(feature = "logs")]
         "read-logs" => Ok(Command::ReadLogs),
         "schema" => Ok(Command::Schema),
         "help" => Ok(Command::Help),
-        _ => Err(Misused(format!("{word:?} is no command"))),
+        _ => Err(unknown(word)),
     }
 }
 
-/// What is not flushed is kept in memory up to this, unless stated otherwise.
-const MEMORY_BYTES_MAX: u64 = 1 << 30;
-
-/// Reads what follows `forgetful`: options, the directory, and everything else as the program.
-fn forgetful(mut parser: lexopt::Parser) -> Result<Command, Misused> {
-    let mut device = Device {
-        lies: false,
-        survival_ratio: 0.0,
-        seed: 1,
-        memory_bytes_max: MEMORY_BYTES_MAX,
-    };
-    while let Some(arg) = parser.next()? {
-        match arg {
-            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help),
-            Arg::Long("lies") => device.lies = true,
-            Arg::Long("survival-ratio") => device.survival_ratio = parser.value()?.parse()?,
-            Arg::Long("seed") => device.seed = parser.value()?.parse()?,
-            Arg::Long("memory-bytes") => device.memory_bytes_max = parser.value()?.parse()?,
-            Arg::Value(directory) => {
-                let command: Vec<OsString> = parser.raw_args()?.collect();
-                if command.is_empty() {
-                    return Err(Misused("a program is missing".to_owned()));
-                }
-                return Ok(Command::Forgetful(Forgetful {
-                    directory,
-                    device,
-                    command,
-                }));
-            }
-            other => return Err(other.unexpected().into()),
-        }
-    }
-    Err(Misused("a directory is missing".to_owned()))
+/// Of a word that is no command of this engine.
+pub fn unknown(word: &str) -> Misused {
+    Misused::new(match OPTIONAL.iter().find(|(command, ..)| *command == word) {
+        None => format!("{word:?} is no command"),
+        Some((.., feature)) => format!(
+            "this engine was built without `{word}`; use that of an installed `plimsoll`, or build it with --features {feature}"
+        ),
+    })
 }
 
 #[cfg(test)]
@@ -177,35 +182,37 @@ mod tests {
     #[test]
     fn every_command_is_in_the_help() {
         for word in [
-            "trial",
-            "prepare",
-            "check",
-            "verify",
-            "cleanup",
-            "faults",
-            "sim",
-            "relay",
-            "ledger",
-            "read-logs",
-            "schema",
+            "trial", "prepare", "check", "verify", "cleanup", "faults", "sim", "relay", "ledger", "schema",
         ] {
             assert!(named(word).is_ok() && HELP.contains(&format!("\n  {word} ")), "{word}");
         }
-        assert!(HELP.contains("\n  sysbench "), "read before all others");
-        assert!(HELP.contains("\n  forgetful "), "has arguments of its own");
+        for (command, ..) in OPTIONAL {
+            assert!(HELP.contains(&format!("\n  {command} ")), "{command}");
+        }
     }
 
     #[test]
-    fn a_forgetful_device_takes_a_directory_and_a_program_with_options_of_its_own() {
-        let Ok(Command::Forgetful(found)) = parsed(&["forgetful", "--lies", "--seed=7", "/data", "mysqld", "--help"])
-        else {
-            panic!("it is complete");
-        };
-        assert_eq!((found.device.lies, found.device.seed), (true, 7));
-        assert_eq!(found.directory, "/data");
-        assert_eq!(found.command, ["mysqld", "--help"]);
-        assert!(parsed(&["forgetful", "/data"]).unwrap_err().contains("program"));
-        assert!(parsed(&["forgetful"]).unwrap_err().contains("directory"));
-        assert!(parsed(&["forgetful", "--survival-ratio", "x", "/data", "true"]).is_err());
+    fn a_command_that_this_engine_lacks_is_refused_with_what_to_do() {
+        for (command, is_here, feature) in OPTIONAL {
+            assert_eq!(help().ends_with(&format!("\n  {command}\n")), !is_here, "{command}");
+            let refused = unknown(command).to_string();
+            assert!(
+                refused.contains(&format!("without `{command}`"))
+                    && refused.ends_with(&format!("--features {feature}"))
+            );
+            // sysbench is looked for before all others.
+            let is_refused = parsed(&[command]) == Err(refused);
+            assert_eq!(is_refused, !is_here || command == "sysbench", "{command}");
+        }
+    }
+
+    #[test]
+    fn sysbench_is_called_by_its_name_or_by_a_word() {
+        let asked = |words: &[&str]| of_sysbench(words.iter().map(OsString::from));
+        let wanted = Some(vec!["cpu".to_owned(), "run".to_owned()]);
+        assert_eq!(asked(&["/usr/bin/sysbench", "cpu", "run"]), wanted);
+        assert_eq!(asked(&["plimsoll-engine", "sysbench", "cpu", "run"]), wanted);
+        assert_eq!(asked(&["plimsoll-engine", "trial"]), None);
+        assert_eq!(asked(&[]), None);
     }
 }

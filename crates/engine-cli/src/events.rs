@@ -5,8 +5,9 @@ use std::env;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::process::exit;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::message::{Failed, FailureClass, Message};
 use plimsoll_engine::Observer;
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -72,11 +73,11 @@ pub struct Reason(Arc<Mutex<String>>);
 impl Reason {
     /// The messages, a line each; empty where there were none.
     pub fn text(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).trim().to_owned()
+        lock(&self.0).trim().to_owned()
     }
 
     fn hear(&self, bytes: &[u8]) {
-        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heard = lock(&self.0);
         for line in String::from_utf8_lossy(bytes).lines() {
             if let Some(message) = line.strip_prefix("FATAL: ") {
                 if heard.len() + message.len() < REASON_BYTES_MAX {

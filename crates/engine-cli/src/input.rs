@@ -27,6 +27,7 @@ impl<R: BufRead> Input<R> {
     }
 
     /// What follows the last command, as it is.
+    #[cfg(feature = "logs")]
     pub fn rest(self) -> R {
         self.reader
     }

@@ -5,8 +5,10 @@
 
 mod args;
 mod data_command;
+#[cfg(feature = "sysbench")]
 mod events;
 mod faults_command;
+#[cfg(feature = "forgetful")]
 mod forgetful_command;
 #[allow(unsafe_code)] // a number becomes a file
 mod inherited;
@@ -15,11 +17,13 @@ mod ledger_command;
 mod limits;
 mod output;
 mod process;
+#[cfg(feature = "logs")]
 mod read_logs_command;
 mod relay_command;
 mod schedule;
 mod schema;
 mod sim_command;
+#[cfg(feature = "sysbench")]
 mod sysbench_command;
 mod trial_command;
 #[allow(unsafe_code)] // writes where the kernel put the arguments
@@ -36,26 +40,38 @@ use args::Command;
 use output::Output;
 
 fn main() -> ExitCode {
-    if let Some(arguments) = sysbench_command::arguments(wipe::arguments().into_iter()) {
-        return sysbench_command::run(arguments);
+    if let Some(arguments) = args::of_sysbench(wipe::arguments().into_iter()) {
+        return sysbench(arguments);
     }
     match args::parse(lexopt::Parser::from_env()) {
-        Ok(Command::Help) => output::print(args::HELP),
+        Ok(Command::Help) => output::print(&args::help()),
         Ok(Command::Version) => output::print(concat!("plimsoll-engine ", env!("CARGO_PKG_VERSION"), "\n")),
         Ok(Command::Schema) => output::print(&schema::text()),
         Ok(Command::Trial) => speak(trial_command::run),
         Ok(Command::Faults) => speak(faults_command::run),
         Ok(Command::Sim) => speak(sim_command::run),
+        #[cfg(feature = "logs")]
         Ok(Command::ReadLogs) => speak(read_logs_command::run),
         Ok(Command::Relay) => speak(relay_command::run),
         Ok(Command::Ledger) => speak(ledger_command::run),
+        #[cfg(feature = "forgetful")]
         Ok(Command::Forgetful(forgetful)) => forgetful_command::run(&forgetful),
         Ok(Command::Data(verb)) => speak(|output| data_command::run(verb, output)),
-        Err(error) => {
-            eprintln!("plimsoll-engine: {error}; see plimsoll-engine --help");
-            ExitCode::from(2)
-        }
+        Err(error) => refuse(&error),
     }
+}
+
+#[cfg(feature = "sysbench")]
+use sysbench_command::run as sysbench;
+
+#[cfg(not(feature = "sysbench"))]
+fn sysbench(_: Vec<String>) -> ExitCode {
+    refuse(&args::unknown("sysbench"))
+}
+
+fn refuse(misused: &args::Misused) -> ExitCode {
+    eprintln!("plimsoll-engine: {misused}; see plimsoll-engine --help");
+    ExitCode::from(2)
 }
 
 /// Runs one conversation: `hello` first, `done` or `failed` last, whatever happens in between.

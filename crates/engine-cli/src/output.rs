@@ -2,8 +2,9 @@
 
 use std::io::{self, ErrorKind, Write};
 use std::process::{ExitCode, exit};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::message::{Done, Encryption, FailureClass, Message, Ready};
 use plimsoll_engine::{Observer, WorkerFault};
 
@@ -48,7 +49,7 @@ impl Output {
     }
 
     fn lock(&self) -> MutexGuard<'_, io::Stdout> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -10,7 +10,6 @@ use plimsoll_engine::{WorkerFault, both_clocks_ns, unix_ns};
 use rustix::process::{Resource, Rlimit, getrlimit, setpgid, setrlimit};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
 
 use crate::output::Output;
 
@@ -58,37 +57,15 @@ pub fn on_signal(action: impl Fn() + Send + 'static) -> Result<(), WorkerFault> 
     handle([SIGTERM, SIGINT], move |_| action())
 }
 
-/// The same with the signal's number, for programs that users start: what the starter ignores stays ignored, as background
-/// jobs of scripts want it.
+/// Calls `action` with the number of each of these signals, from a thread of its own.
 ///
 /// # Errors
 /// As [`on_signal`].
-pub fn on_signal_not_ignored(action: impl Fn(i32) + Send + 'static) -> Result<(), WorkerFault> {
-    let ignored = ignored_signals();
-    let is_wanted = |signal: &i32| (ignored >> (signal - 1)) & 1 == 0;
-    handle([SIGTERM, SIGINT].into_iter().filter(is_wanted), action)
-}
-
-fn handle(wanted: impl IntoIterator<Item = i32>, action: impl Fn(i32) + Send + 'static) -> Result<(), WorkerFault> {
+pub fn handle(wanted: impl IntoIterator<Item = i32>, action: impl Fn(i32) + Send + 'static) -> Result<(), WorkerFault> {
     let mut signals = Signals::new(wanted)
         .map_err(|error| WorkerFault::new(FailureClass::Host, format!("signals cannot be handled: {error}")))?;
     thread::spawn(move || signals.forever().for_each(action));
     Ok(())
-}
-
-/// Signals that this process ignores, the first in the lowest bit. None where the system does not tell.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or_default()
-}
-
-/// Ends this process as the signal does where nobody handles it, so that the starter sees which one it was: a shell ends
-/// its loop only then.
-pub fn end_by(signal: i32) -> ! {
-    let _ = emulate_default_handler(signal);
-    process::exit(128 + signal)
 }
 
 /// Takes commands beside the work, in a thread of its own. A panic there is told as one anywhere else is.

@@ -1,7 +1,7 @@
 //! Arrivals as planned become a schedule that workers claim from.
 
 use plimsoll_core::plan::{ArrivalProcess, ArrivalsPlan, Connections, Group, RateStepPlan, Share, ThinkTimePlan};
-use plimsoll_engine::{Arrivals, BurstOptions, OpenLoop, OpenLoopOptions, Process, RateStep, ThinkTime, WorkerFault};
+use plimsoll_engine::{Arrivals, OpenLoop, OpenLoopOptions, WorkerFault};
 use plimsoll_workloads::Workload;
 
 /// More arrivals than this in a second no single machine can send.
@@ -36,12 +36,12 @@ pub fn schedule(group: &Group, seed: u64, share: Share) -> Result<Box<dyn Arriva
             transactions_max,
             think_time,
         } => {
-            let think_time = think_time.as_ref().map(thinking).transpose()?;
+            think_time.as_ref().map_or(Ok(()), check_think_time)?;
             let connections = Connections {
                 total: group.connections,
                 share,
             };
-            plimsoll_workloads::closed_loop(&group.workload, seed, connections, think_time, *transactions_max)
+            plimsoll_workloads::closed_loop(&group.workload, seed, connections, *think_time, *transactions_max)
         }
         ArrivalsPlan::Open {
             process,
@@ -50,9 +50,10 @@ pub fn schedule(group: &Group, seed: u64, share: Share) -> Result<Box<dyn Arriva
         } => {
             check(steps, *backlog_max)?;
             check_pace(&group.workload)?;
+            check_process(*process)?;
             let options = OpenLoopOptions {
-                process: following(*process, steps)?,
-                steps: steps.iter().map(step).collect(),
+                process: *process,
+                steps: steps.clone(),
                 backlog_max: share.of(*backlog_max),
                 seed,
             };
@@ -61,13 +62,9 @@ pub fn schedule(group: &Group, seed: u64, share: Share) -> Result<Box<dyn Arriva
     }
 }
 
-fn following(process: ArrivalProcess, steps: &[RateStepPlan]) -> Result<Process, WorkerFault> {
+fn check_process(process: ArrivalProcess) -> Result<(), WorkerFault> {
     let ArrivalProcess::Bursty { dispersion, stay_ms } = process else {
-        return Ok(if process == ArrivalProcess::Poisson {
-            Process::Poisson
-        } else {
-            Process::Uniform
-        });
+        return Ok(());
     };
     for (name, value, most) in [
         ("dispersion", dispersion, DISPERSION_MAX),
@@ -79,40 +76,24 @@ fn following(process: ArrivalProcess, steps: &[RateStepPlan]) -> Result<Process,
             )));
         }
     }
-    let highest_tps = steps
-        .iter()
-        .fold(0.0, |most: f64, step| most.max(step.from_tps).max(step.to_tps));
-    Ok(Process::Bursty(BurstOptions {
-        dispersion,
-        stay_arrivals: (highest_tps * stay_ms / 1e3).max(1.0),
-    }))
+    Ok(())
 }
 
-fn thinking(plan: &ThinkTimePlan) -> Result<ThinkTime, WorkerFault> {
+fn check_think_time(plan: &ThinkTimePlan) -> Result<(), WorkerFault> {
     let within = |name: &str, value_ms: f64, least_ms: f64| {
         if (least_ms..=THINK_TIME_MAX_MS).contains(&value_ms) {
-            return Ok(value_ms * 1e6);
+            return Ok(());
         }
         Err(spec(&format!(
             "closed.think_time.{name}: must be {least_ms}..={THINK_TIME_MAX_MS}, is {value_ms}"
         )))
     };
-    Ok(match *plan {
-        ThinkTimePlan::Exponential { mean_ms } => ThinkTime::Exponential {
-            mean_ns: within("exponential.mean_ms", mean_ms, 0.0)?,
-        },
-        ThinkTimePlan::Uniform { min_ms, max_ms } => ThinkTime::Uniform {
-            min_ns: within("uniform.min_ms", min_ms, 0.0)?,
-            max_ns: within("uniform.max_ms", max_ms, min_ms)?,
-        },
-    })
-}
-
-fn step(plan: &RateStepPlan) -> RateStep {
-    RateStep {
-        duration_ns: plan.duration_ms * 1_000_000,
-        from_tps: plan.from_tps,
-        to_tps: plan.to_tps,
+    match *plan {
+        ThinkTimePlan::Exponential { mean_ms } => within("exponential.mean_ms", mean_ms, 0.0),
+        ThinkTimePlan::Uniform { min_ms, max_ms } => {
+            within("uniform.min_ms", min_ms, 0.0)?;
+            within("uniform.max_ms", max_ms, min_ms)
+        }
     }
 }
 

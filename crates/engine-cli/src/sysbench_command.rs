@@ -1,30 +1,19 @@
 //! `plimsoll-engine sysbench ...`, and the same under the name `sysbench`.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use plimsoll_engine::TrialHandle;
+use plimsoll_engine::{TrialHandle, WorkerFault};
 use plimsoll_sysbench::command_line::{self, World};
-use signal_hook::consts::SIGPIPE;
+use signal_hook::consts::{SIGINT, SIGPIPE, SIGTERM};
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::events::{Events, Overheard, Reason};
 use crate::process;
-
-/// The arguments of sysbench, where that is what was called: under its name, or by it as the first argument.
-pub fn arguments(mut words: impl Iterator<Item = OsString>) -> Option<Vec<String>> {
-    let program = words.next().unwrap_or_default();
-    let mut words = words.peekable();
-    if Path::new(&program).file_name() != Some("sysbench".as_ref()) {
-        words.next_if(|word| word == "sysbench")?;
-    }
-    Some(words.map(|word| word.to_string_lossy().into_owned()).collect())
-}
 
 /// Does what sysbench would do.
 pub fn run(arguments: Vec<String>) -> ExitCode {
@@ -50,7 +39,7 @@ pub fn run(arguments: Vec<String>) -> ExitCode {
     }
     match STOPPED_BY.load(Ordering::Relaxed) {
         NO_SIGNAL => ExitCode::from(code),
-        signal => process::end_by(signal),
+        signal => end_by(signal),
     }
 }
 
@@ -82,13 +71,39 @@ static STOPPED_BY: AtomicI32 = AtomicI32::new(NO_SIGNAL);
 
 /// The first signal ends the load and tells what was measured, the second ends the process.
 fn stop_at_signal(handle: TrialHandle) {
-    let installed = process::on_signal_not_ignored(move |signal| {
+    let installed = on_signal_not_ignored(move |signal| {
         if STOPPED_BY.swap(signal, Ordering::Relaxed) != NO_SIGNAL {
-            process::end_by(signal);
+            end_by(signal);
         }
         handle.stop();
     });
     drop(installed); // without handlers a signal ends the process, which is what sysbench does
+}
+
+/// Calls `action` with the signal's number at each SIGTERM or SIGINT. What the starter ignores stays ignored, as
+/// background jobs of scripts want it.
+///
+/// # Errors
+/// A fault of class `host` when handlers cannot be installed.
+fn on_signal_not_ignored(action: impl Fn(i32) + Send + 'static) -> Result<(), WorkerFault> {
+    let ignored = ignored_signals();
+    let is_wanted = |signal: &i32| (ignored >> (signal - 1)) & 1 == 0;
+    process::handle([SIGTERM, SIGINT].into_iter().filter(is_wanted), action)
+}
+
+/// Signals that this process ignores, the first in the lowest bit. None where the system does not tell.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or_default()
+}
+
+/// Ends this process as the signal does where nobody handles it, so that the starter sees which one it was: a shell ends
+/// its loop only then.
+fn end_by(signal: i32) -> ! {
+    let _ = emulate_default_handler(signal);
+    std::process::exit(128 + signal)
 }
 
 /// Scripts print through C's own buffers, so that ours must not hold anything back.
@@ -106,30 +121,12 @@ impl Write for Pipe {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.0.write(bytes);
         if matches!(&written, Err(error) if error.kind() == ErrorKind::BrokenPipe) {
-            process::end_by(SIGPIPE);
+            end_by(SIGPIPE);
         }
         written
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked(words: &[&str]) -> Option<Vec<String>> {
-        arguments(words.iter().map(OsString::from))
-    }
-
-    #[test]
-    fn it_is_called_by_its_name_or_by_a_word() {
-        let wanted = Some(vec!["cpu".to_owned(), "run".to_owned()]);
-        assert_eq!(asked(&["/usr/bin/sysbench", "cpu", "run"]), wanted);
-        assert_eq!(asked(&["plimsoll-engine", "sysbench", "cpu", "run"]), wanted);
-        assert_eq!(asked(&["plimsoll-engine", "trial"]), None);
-        assert_eq!(asked(&[]), None);
     }
 }

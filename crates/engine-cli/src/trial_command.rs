@@ -4,10 +4,8 @@ use std::io::{self, BufReader, Stdin};
 use std::sync::Arc;
 
 use plimsoll_core::message::{Done, Encryption, EngineWarning, Message, PROTOCOL, TrialCommand};
-use plimsoll_core::plan::{Connections, Group, Share, TrialPlan, TurnsPlan};
-use plimsoll_engine::{
-    CONNECTIONS_MAX, ConnectionTerms, GroupRun, Trial, TrialHandle, TrialOptions, TurnsOptions, WorkerFault,
-};
+use plimsoll_core::plan::{Connections, Group, Share, TrialPlan};
+use plimsoll_engine::{CONNECTIONS_MAX, ConnectionTerms, GroupRun, Trial, TrialHandle, TrialOptions, WorkerFault};
 use plimsoll_session::{GroupServers, Heartbeat, Terms};
 use plimsoll_workloads::{Workload as _, sessions_count};
 
@@ -137,17 +135,8 @@ pub fn build(plan: &TrialPlan, servers: &[GroupServers]) -> Result<Trial, Worker
     Trial::taking_turns(
         TrialOptions::new(plan.interval_ms, plan.duration_ms),
         groups.collect::<Result<_, _>>()?,
-        plan.turns.as_ref().map(turns),
+        plan.turns.clone(),
     )
-}
-
-fn turns(plan: &TurnsPlan) -> TurnsOptions {
-    TurnsOptions {
-        turn_ms: plan.turn_ms,
-        lead_ms: plan.lead_ms,
-        sides: plan.sides.clone(),
-        order: plan.order.clone(),
-    }
 }
 
 /// Each group has a seed of its own, so that several instances are not asked for the same rows at the same time.

@@ -47,6 +47,9 @@ pub struct Gate<'t> {
     lost_servers: u64,
     /// It is the turn of its side, and the leader waits for it at the end of that.
     is_busy: bool,
+    /// When the worker became free: it ended its last transaction, or opened the connection that it had lost. `None` where
+    /// only the clock knows.
+    free_ns: Option<u64>,
 }
 
 /// The transaction that is running.
@@ -67,10 +70,12 @@ impl<'t> Gate<'t> {
             counts: Counts::default(),
             lost_servers: 0,
             is_busy: false,
+            free_ns: None,
         }
     }
 
-    /// Claims the next transaction and waits until it is due. `None` when this worker is to return.
+    /// Claims the next transaction and waits until it is due. `None` when this worker is to return. The worker counts as free
+    /// since its last transaction was done, whatever it did in between: that is the client's own time.
     #[allow(clippy::should_implement_trait)] // it borrows mutably and is no iterator: `finish` lies between two calls
     pub fn next(&mut self) -> Option<Arrival> {
         assert!(self.open.is_none(), "the last transaction was not finished");
@@ -78,7 +83,7 @@ impl<'t> Gate<'t> {
             return None;
         }
         let parts = &self.parts;
-        let now_ns = parts.clock.now_ns();
+        let now_ns = self.free_ns.take().unwrap_or_else(|| parts.clock.now_ns());
         if parts.lifecycle.is_ending() || now_ns >= parts.end_ns {
             return None;
         }
@@ -160,11 +165,18 @@ impl<'t> Gate<'t> {
         self.lost_servers & bit(server) != 0
     }
 
-    /// Opens the worker's connection again, as soon as not too many others are being opened; `None` when the trial ends
-    /// before.
-    pub fn connecting<T>(&self, open: impl FnOnce() -> T) -> Option<T> {
+    /// Opens a connection of the worker, as soon as not too many others are being opened; `None` when the trial ends before.
+    /// What waits to be sent has a free connection only then.
+    pub fn connecting<T>(&mut self, open: impl FnOnce() -> T) -> Option<T> {
         let _permit = self.parts.lifecycle.await_permit()?;
-        Some(open())
+        let opened = open();
+        let now_ns = self.parts.clock.now_ns();
+        match &mut self.open {
+            None => self.free_ns = Some(now_ns),
+            Some(open) if open.sent_ns.is_none() => open.free_ns = now_ns,
+            Some(_) => {} // it is a part of what the transaction does
+        }
+        Some(opened)
     }
 
     /// The number of this worker within its group.
@@ -187,6 +199,7 @@ impl<'t> Gate<'t> {
         let done_ns = self.parts.clock.now_ns();
         let open = self.open.take().expect("a transaction must be open");
         let mut counts = std::mem::take(&mut self.counts);
+        self.free_ns = Some(done_ns);
         if self.parts.lifecycle.is_cut() {
             return; // The account has it as unfinished.
         }
@@ -206,7 +219,7 @@ impl<'t> Gate<'t> {
         };
         let record = self.parts.servers.of(open.server);
         record.recorder.transaction(transaction, done_ns, &counts, timing);
-        self.parts.tally.ended(timing.map_or(0, TransactionTiming::response_ns));
+        self.parts.tally.ended(timing);
     }
 
     /// Counts what happened outside of transactions since the last one ended, with those of the first type. Without it that
@@ -251,6 +264,7 @@ impl<'t> Gate<'t> {
             return true;
         }
         self.end_turn();
+        self.free_ns = None; // nothing is wanted of it until its side has the turn
         self.is_busy = lifecycle.turns.enter(side, || lifecycle.side_is_idle());
         self.is_busy
     }

@@ -30,8 +30,7 @@ mod usage;
 mod worker;
 
 pub use arrivals::{
-    Arrival, Arrivals, Backlog, BurstOptions, Claim, ClosedLoop, OpenLoop, OpenLoopOptions, Pace, Process, RateStep,
-    ThinkTime, Thinking, Users, UsersOptions,
+    Arrival, Arrivals, Backlog, Claim, ClosedLoop, OpenLoop, OpenLoopOptions, Pace, Thinking, Users, UsersOptions,
 };
 pub use clock::{both_clocks_ns, monotonic_ns, unix_ns};
 pub use fault::WorkerFault;
@@ -42,6 +41,5 @@ pub use plimsoll_core::statement::StatementResult;
 pub use recorder::WorkerShare;
 pub use server::{GroupServer, ReplicaTally, ServerIndex};
 pub use trial::{CONNECTIONS_MAX, ConnectionTerms, GroupRun, Observer, Trial, TrialOptions};
-pub use turns::TurnsOptions;
 pub use usage::{client_cpu, memory_bytes_max};
 pub use worker::{Worker, WorkerFactory};

@@ -2,9 +2,10 @@
 //!
 //! Deliberately not here: clocks (times are passed in), and opening connections again (workers do).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use plimsoll_core::connections::Outage;
+use plimsoll_core::lock::lock;
 use plimsoll_core::plan::Role;
 
 /// As many are captured; more are only counted. Connections that are cut one by one all day make many short ones.
@@ -128,7 +129,7 @@ impl Outages {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use plimsoll_core::lock::lock;
+
 /// Connections that are logging in at the same time. More would overflow a server's queue of those it has not accepted
 /// yet, and wait there until they time out.
 pub(crate) const CONNECTING_MAX: usize = 128;
@@ -44,7 +46,7 @@ impl Permits {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use plimsoll_core::plan::TurnsPlan;
 use rustix::thread::futex;
 
 const OFF: u32 = 0;
@@ -16,60 +17,39 @@ const TURN_MS_MAX: u64 = 30_000;
 
 const TURNS_MAX: usize = 1_000_000;
 
-/// How the groups of a trial take turns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnsOptions {
-    /// How long transactions begin in a turn, milliseconds, at least 1.
-    pub turn_ms: u64,
-    /// The begin of each turn that is told apart, milliseconds, below `turn_ms`.
-    pub lead_ms: u64,
-    /// The side of each group, in their order.
-    pub sides: Vec<u32>,
-    /// The side of each turn, in their order.
-    pub order: Vec<u32>,
-}
-
-impl TurnsOptions {
-    /// What makes no sense of it for so many groups.
-    pub(crate) fn fault(&self, group_count: usize) -> Option<String> {
-        let Self {
-            turn_ms,
-            lead_ms,
-            sides,
-            order,
-        } = self;
-        if !(1..=TURN_MS_MAX).contains(turn_ms) {
-            return Some(format!("turns.turn_ms: must be 1..={TURN_MS_MAX}, is {turn_ms}"));
-        }
-        if lead_ms >= turn_ms {
-            return Some(format!("turns.lead_ms: must be below turn_ms, {turn_ms}, is {lead_ms}"));
-        }
-        if sides.len() != group_count {
-            let count = sides.len();
-            return Some(format!(
-                "turns.sides: must be one for each of the {group_count} groups, are {count}"
-            ));
-        }
-        if let Some(side) = sides.iter().find(|side| **side as usize >= group_count) {
-            return Some(format!(
-                "turns.sides: must be below {group_count}, the number of groups, is {side}"
-            ));
-        }
-        if order.is_empty() || order.len() > TURNS_MAX {
-            return Some(format!(
-                "turns.order: must be 1..={TURNS_MAX} turns, are {}",
-                order.len()
-            ));
-        }
-        let unknown = order.iter().find(|side| !sides.contains(side));
-        unknown.map(|side| format!("turns.order: side {side} has no group"))
+/// What makes no sense of the plan for so many groups.
+pub(crate) fn turns_fault(plan: &TurnsPlan, group_count: usize) -> Option<String> {
+    let TurnsPlan {
+        turn_ms,
+        lead_ms,
+        sides,
+        order,
+    } = plan;
+    if !(1..=TURN_MS_MAX).contains(turn_ms) {
+        return Some(format!("turns.turn_ms: must be 1..={TURN_MS_MAX}, is {turn_ms}"));
     }
-
-    /// The sides, none of which has its turn.
-    pub(crate) fn begin(&self) -> Turns {
-        let last = self.sides.iter().max().copied().unwrap_or(0);
-        Turns::new(last as usize + 1)
+    if lead_ms >= turn_ms {
+        return Some(format!("turns.lead_ms: must be below turn_ms, {turn_ms}, is {lead_ms}"));
     }
+    if sides.len() != group_count {
+        let count = sides.len();
+        return Some(format!(
+            "turns.sides: must be one for each of the {group_count} groups, are {count}"
+        ));
+    }
+    if let Some(side) = sides.iter().find(|side| **side as usize >= group_count) {
+        return Some(format!(
+            "turns.sides: must be below {group_count}, the number of groups, is {side}"
+        ));
+    }
+    if order.is_empty() || order.len() > TURNS_MAX {
+        return Some(format!(
+            "turns.order: must be 1..={TURNS_MAX} turns, are {}",
+            order.len()
+        ));
+    }
+    let unknown = order.iter().find(|side| !sides.contains(side));
+    unknown.map(|side| format!("turns.order: side {side} has no group"))
 }
 
 /// The sides of a trial; none where nobody takes turns.
@@ -85,6 +65,12 @@ struct Side {
 }
 
 impl Turns {
+    /// The sides of a plan, none of which has its turn.
+    pub(crate) fn of(plan: &TurnsPlan) -> Self {
+        let last = plan.sides.iter().max().copied().unwrap_or(0);
+        Self::new(last as usize + 1)
+    }
+
     /// So many sides, none of which has its turn.
     pub(crate) fn new(side_count: usize) -> Self {
         Self((0..side_count).map(|_| Side::default()).collect())

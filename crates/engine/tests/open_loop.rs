@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use common::{LONG_MS, Wall, group, open_loop, run, run_until, run_with, transact};
 use plimsoll_core::message::{EndReason, Interval, Message};
-use plimsoll_engine::{Arrivals, Gate, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, TrialOptions};
+use plimsoll_core::plan::{ArrivalProcess, RateStepPlan};
+use plimsoll_engine::{Arrivals, Gate, GroupRun, OpenLoop, OpenLoopOptions, TrialOptions};
 
 /// Workers whose transactions take so long.
 fn taking(connections: u32, time: Duration, arrivals: impl Arrivals + 'static) -> GroupRun {
@@ -23,13 +24,13 @@ fn taking(connections: u32, time: Duration, arrivals: impl Arrivals + 'static) -
 
 /// A rate for so long, and then none.
 fn rate_for(duration_ms: u64, tps: f64) -> OpenLoop {
-    let step = |duration_ms: u64, tps| RateStep {
-        duration_ns: duration_ms * 1_000_000,
+    let step = |duration_ms: u64, tps| RateStepPlan {
+        duration_ms,
         from_tps: tps,
         to_tps: tps,
     };
     OpenLoop::new(&OpenLoopOptions {
-        process: Process::Uniform,
+        process: ArrivalProcess::Uniform,
         steps: vec![step(duration_ms, tps), step(1, 0.0)],
         backlog_max: 10_000,
         seed: 1,
@@ -55,7 +56,11 @@ fn the_rate_that_was_asked_for_is_offered_exactly() {
 /// One worker can do 50 of the 2,000 a second; 100 may wait.
 #[test]
 fn overload_is_counted_and_ends_nothing() {
-    let workers = taking(1, Duration::from_millis(20), open_loop(Process::Uniform, 2_000.0, 100));
+    let workers = taking(
+        1,
+        Duration::from_millis(20),
+        open_loop(ArrivalProcess::Uniform, 2_000.0, 100),
+    );
     let told = run(TrialOptions::new(100, 1_000), vec![workers]);
     let done = told.checked(100);
     let counts = told.total().counts();
@@ -89,7 +94,11 @@ fn dropped(interval: &Interval) -> u64 {
 /// While all workers hang nobody claims, and the intervals tell of it all the same.
 #[test]
 fn what_is_dropped_while_all_connections_hang_shows_in_its_interval() {
-    let workers = taking(2, Duration::from_millis(600), open_loop(Process::Uniform, 1_000.0, 50));
+    let workers = taking(
+        2,
+        Duration::from_millis(600),
+        open_loop(ArrivalProcess::Uniform, 1_000.0, 50),
+    );
     let told = run(TrialOptions::new(100, 500), vec![workers]);
     told.checked(100);
     let dropped: Vec<u64> = told.intervals().take(5).map(dropped).collect();
@@ -123,7 +132,7 @@ fn after_overload_the_backlog_is_worked_off_and_late_ones_are_timed_from_when_th
 
 #[test]
 fn a_trial_with_rare_arrivals_lasts_as_long_as_was_asked() {
-    let workers = taking(4, Duration::ZERO, open_loop(Process::Uniform, 1.0, 10));
+    let workers = taking(4, Duration::ZERO, open_loop(ArrivalProcess::Uniform, 1.0, 10));
     let done = run(TrialOptions::new(100, 400), vec![workers]).checked(100).clone();
     assert_eq!((done.offered_count, done.reason), (1, EndReason::Completed));
     assert!(done.duration_ns >= 400_000_000, "{}", done.duration_ns);
@@ -131,7 +140,11 @@ fn a_trial_with_rare_arrivals_lasts_as_long_as_was_asked() {
 
 #[test]
 fn a_stop_counts_what_was_due_and_nothing_that_would_have_been() {
-    let workers = taking(1, Duration::from_millis(5), open_loop(Process::Poisson, 3_000.0, 500));
+    let workers = taking(
+        1,
+        Duration::from_millis(5),
+        open_loop(ArrivalProcess::Poisson, 3_000.0, 500),
+    );
     let told = run_until(TrialOptions::new(100, LONG_MS), vec![workers], |interval| {
         interval.index == 2
     });
@@ -144,7 +157,7 @@ fn a_stop_counts_what_was_due_and_nothing_that_would_have_been() {
 
 #[test]
 fn a_stop_before_the_start_has_offered_nothing() {
-    let workers = taking(1, Duration::ZERO, open_loop(Process::Uniform, 3_000.0, 500));
+    let workers = taking(1, Duration::ZERO, open_loop(ArrivalProcess::Uniform, 3_000.0, 500));
     let in_a_minute = plimsoll_engine::unix_ns() + 60_000_000_000;
     let told = run_with(TrialOptions::new(100, 1_000), vec![workers], |event, handle| {
         if matches!(event, Message::Ready(_)) {

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use common::{LONG_MS, Told, Wall, closed, group, in_flight, open_loop, run, run_until, transact};
 use plimsoll_core::histogram::bucket_range_ns;
 use plimsoll_core::message::Interval;
+use plimsoll_core::plan::ArrivalProcess;
 use plimsoll_core::snapshot::Measure;
-use plimsoll_engine::{Arrival, Arrivals, ClosedLoop, Gate, GroupRun, Process, TrialOptions, unix_ns};
+use plimsoll_engine::{Arrival, Arrivals, ClosedLoop, Gate, GroupRun, TrialOptions, unix_ns};
 
 const MS: u64 = 1_000_000;
 
@@ -69,7 +70,7 @@ fn run_until_hung(workers: GroupRun, connections: u64, wall: &Wall) -> Hung {
 /// At 100 arrivals a second, due each 10 ms from 0 on, the server hangs from the one that is due at 300 ms on.
 fn hung_at_300_ms() -> Hung {
     let wall = Wall::default();
-    let arrivals = open_loop(Process::Uniform, 100.0, 1_000);
+    let arrivals = open_loop(ArrivalProcess::Uniform, 100.0, 1_000);
     run_until_hung(silent_after(30, 2, arrivals, &wall), 2, &wall)
 }
 
@@ -224,7 +225,7 @@ fn what_was_dropped_is_not_under_way() {
         vec![silent_after(
             0,
             2,
-            open_loop(Process::Uniform, 1_000.0, 50),
+            open_loop(ArrivalProcess::Uniform, 1_000.0, 50),
             &Wall::default(),
         )],
     );

@@ -2,15 +2,17 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use common::{ONE_ROW, Wall, closed, group, open_loop, run, transact};
+use plimsoll_core::histogram::Histogram;
+use plimsoll_core::plan::{ArrivalProcess, ThinkTimePlan};
 use plimsoll_core::snapshot::{Counts, ErrorClass, ErrorCount, Measure};
 use plimsoll_engine::{
-    Arrival, ClosedLoop, Gate, OpenLoop, Outcome, Process, ServerIndex, StatementResult, ThinkTime, Thinking,
-    TrialOptions, unix_ns,
+    Arrival, ClosedLoop, Gate, OpenLoop, Outcome, ServerIndex, StatementResult, Thinking, TrialOptions, unix_ns,
 };
 
 const QUANTILES: [f64; 5] = [0.0, 0.5, 0.95, 0.99, 1.0];
@@ -84,9 +86,132 @@ fn time_before_the_first_byte_is_dispatch_delay_and_not_service_time() {
     assert!(least_ns(Measure::Service) < 2_000_000);
 }
 
+/// What one worker saw of its transactions, by its own clock but for when they were due.
+#[derive(Default)]
+struct Course {
+    due_ns: Vec<u64>,
+    /// From before each was sent until after it was finished.
+    around_ns: u64,
+    /// What the worker did beside them, as long as `BESIDE` at least.
+    beside_ns: u64,
+}
+
+impl Course {
+    /// From when the first one was due until the last one was.
+    fn lasted_ns(&self) -> u64 {
+        self.due_ns.last().unwrap() - self.due_ns[0]
+    }
+}
+
+const COURSE: u64 = 20;
+const BESIDE: Duration = Duration::from_millis(3);
+
+/// One worker's transactions. Something is done before and after each, and adds to what it is told took time beside them. The
+/// last one fails, so that exactly those before it are timed.
+fn course(
+    arrivals: ClosedLoop,
+    before: fn(&mut Gate<'_>, &mut u64),
+    after: fn(&mut Gate<'_>, &mut u64),
+) -> (Course, BTreeMap<Measure, Histogram>) {
+    let course = Arc::new(Mutex::new(Course::default()));
+    let shared = Arc::clone(&course);
+    let build = move |_| {
+        let course = Arc::clone(&shared);
+        Ok(move |gate: &mut Gate<'_>, arrival: Arrival| {
+            let mut course = course.lock().unwrap();
+            course.due_ns.push(arrival.due_ns);
+            if arrival.index == COURSE {
+                gate.finish(0, Outcome::Failed);
+                return Ok(());
+            }
+            before(gate, &mut course.beside_ns);
+            let around = Instant::now();
+            transact(gate, || {});
+            course.around_ns += around.elapsed().as_nanos() as u64;
+            after(gate, &mut course.beside_ns);
+            Ok(())
+        })
+    };
+    let told = run(
+        TrialOptions::new(1_000, 60_000),
+        vec![group(1, arrivals, build, Wall::default())],
+    );
+    told.checked(1_000);
+    let histograms = told.total().transactions["first"].histograms.clone();
+    assert_eq!(histograms[&Measure::Response].count(), COURSE);
+    let course = std::mem::take(&mut *course.lock().unwrap());
+    (course, histograms)
+}
+
+fn loops() -> ClosedLoop {
+    ClosedLoop::new(1, Some(COURSE + 1))
+}
+
+fn nothing(_: &mut Gate<'_>, _: &mut u64) {}
+
+fn work(_: &mut Gate<'_>, beside_ns: &mut u64) {
+    let begin = Instant::now();
+    sleep(BESIDE);
+    *beside_ns += begin.elapsed().as_nanos() as u64;
+}
+
+fn connect(gate: &mut Gate<'_>, beside_ns: &mut u64) {
+    gate.connecting(|| {
+        let begin = Instant::now();
+        sleep(BESIDE);
+        *beside_ns += begin.elapsed().as_nanos() as u64;
+    });
+}
+
+/// In a closed loop each transaction is due when the one before it is done: response times leave no gap, and what the client
+/// does in between is in them and in no service time.
+#[test]
+fn the_clients_own_time_between_transactions_is_in_response_times_and_not_in_service_times() {
+    let (course, histograms) = course(loops(), nothing, work);
+    let sum_ns = |measure| histograms[&measure].sum_ns;
+    assert_eq!(sum_ns(Measure::Response), course.lasted_ns());
+    assert!(sum_ns(Measure::Service) <= course.around_ns, "{histograms:?}");
+    // What it did after the last one that is timed is in the one that failed.
+    let least_ns = (COURSE - 1) * BESIDE.as_nanos() as u64;
+    assert!(sum_ns(Measure::DispatchDelay) >= least_ns, "{histograms:?}");
+    assert_eq!(sum_ns(Measure::PoolWait), 0);
+}
+
+/// With think time a transaction is due exactly a pause after the one before it was done, however late the client is.
+#[test]
+fn a_pause_begins_when_the_transaction_before_it_is_done() {
+    let think_time = ThinkTimePlan::Uniform {
+        min_ms: 5.0,
+        max_ms: 5.0,
+    };
+    let (course, histograms) = course(loops().with_pace(Thinking { think_time, seed: 7 }), nothing, work);
+    let thought_ns = COURSE * 5_000_000;
+    assert_eq!(histograms[&Measure::Response].sum_ns, course.lasted_ns() - thought_ns);
+}
+
+/// The time in which a chosen connection is opened is a wait for that connection: no service time, and nothing that the client
+/// is too slow for.
+#[test]
+fn a_transaction_that_waits_for_its_connection_waits_in_the_pool() {
+    let (course, histograms) = course(loops(), connect, nothing);
+    let sum_ns = |measure| histograms[&measure].sum_ns;
+    assert_eq!(sum_ns(Measure::Response), course.lasted_ns());
+    assert!(sum_ns(Measure::PoolWait) >= course.beside_ns, "{histograms:?}");
+    assert!(sum_ns(Measure::Service) <= course.around_ns, "{histograms:?}");
+}
+
+/// A closed loop offers nothing while its connection is away: the next transaction is due when it is back.
+#[test]
+fn what_follows_a_lost_connection_is_due_when_it_is_open_again() {
+    let (course, histograms) = course(loops(), nothing, connect);
+    let response_ns = histograms[&Measure::Response].sum_ns;
+    assert!(response_ns + course.beside_ns <= course.lasted_ns(), "{histograms:?}");
+    assert_eq!(histograms[&Measure::PoolWait].max_ns, 0);
+}
+
 /// Due each 10 ms from the beginning.
 fn each_ten_ms() -> OpenLoop {
-    open_loop(Process::Uniform, 100.0, 1_000)
+    open_loop(ArrivalProcess::Uniform, 100.0, 1_000)
 }
 
 /// One stall of 200 ms at 100 arrivals/s: the transaction that meets it sees it as service time, and the 20 that fall
@@ -211,9 +336,9 @@ fn counts_are_what_the_workers_told() {
 /// Each connection does one transaction for each pause, and a pause is nobody's response time.
 #[test]
 fn with_think_time_connections_pause_between_transactions() {
-    let pause = ThinkTime::Uniform {
-        min_ns: 50e6,
-        max_ns: 50e6,
+    let pause = ThinkTimePlan::Uniform {
+        min_ms: 50.0,
+        max_ms: 50.0,
     };
     let connections = 50;
     let arrivals = ClosedLoop::new(connections, None).with_pace(Thinking {

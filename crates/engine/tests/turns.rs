@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use common::{Script, closed, transact};
 use plimsoll_core::message::{Done, EndReason, Interval, Message, Part};
-use plimsoll_engine::{GroupRun, Observer, Trial, TrialHandle, TrialOptions, TurnsOptions, WorkerFault};
+use plimsoll_core::plan::TurnsPlan;
+use plimsoll_core::snapshot::Measure;
+use plimsoll_engine::{GroupRun, Observer, Trial, TrialHandle, TrialOptions, WorkerFault};
 
 /// Who works: for each side how many, and what anybody saw of the other side meanwhile.
 #[derive(Default)]
@@ -45,8 +47,8 @@ fn groups(floor: &Arc<Floor>, lasts: Duration) -> Vec<GroupRun> {
     vec![side(0), side(1)]
 }
 
-fn options(order: &[u32]) -> TurnsOptions {
-    TurnsOptions {
+fn options(order: &[u32]) -> TurnsPlan {
+    TurnsPlan {
         turn_ms: 60,
         lead_ms: 20,
         sides: vec![0, 1],
@@ -70,7 +72,7 @@ impl<A: FnMut(&Message, &TrialHandle)> Observer for Conductor<A> {
     }
 }
 
-fn run(groups: Vec<GroupRun>, turns: TurnsOptions, action: impl FnMut(&Message, &TrialHandle)) -> (Vec<Message>, Done) {
+fn run(groups: Vec<GroupRun>, turns: TurnsPlan, action: impl FnMut(&Message, &TrialHandle)) -> (Vec<Message>, Done) {
     let trial = Trial::taking_turns(TrialOptions::new(1_000, 20_000), groups, Some(turns)).expect("a sensible plan");
     let handle = trial.handle();
     let events = Vec::new();
@@ -147,14 +149,14 @@ fn exactly_one_side_works_at_a_time_and_all_ends_before_the_next_turn() {
     );
 }
 
-/// Nobody works between a handover and the word that the server runs, however long that takes.
+/// Nobody works between a handover and the word that the server runs, however long that takes, and nobody has waited then.
 #[test]
 fn a_turn_waits_for_go() {
     let floor = Arc::new(Floor::default());
     let seen = Arc::clone(&floor);
     let (events, done) = run(
         groups(&floor, Duration::from_millis(1)),
-        options(&[0, 1]),
+        options(&[0, 1, 0, 1]),
         |event, handle| {
             if let Message::Handover(handover) = event {
                 let begun = seen.spans.lock().unwrap().len();
@@ -168,7 +170,13 @@ fn a_turn_waits_for_go() {
     let length_ns = |one: &Interval| one.to_ns - one.from_ns;
     let of_turns: u64 = intervals(&events).filter(|one| one.turn.is_some()).map(length_ns).sum();
     let waited_ns = done.duration_ns - of_turns;
-    assert!(waited_ns >= 2 * 50_000_000, "waiting is part of no turn: {waited_ns}");
+    assert!(waited_ns >= 4 * 50_000_000, "waiting is part of no turn: {waited_ns}");
+    let groups = intervals(&events).flat_map(|one| &one.groups);
+    let response_ns: u64 = groups
+        .filter_map(|group| group.snapshot.transactions.get("first"))
+        .map(|one| one.histograms[&Measure::Response].sum_ns)
+        .sum();
+    assert!(response_ns <= 3 * of_turns, "nothing is due outside of its turn");
 }
 
 #[test]
@@ -214,7 +222,7 @@ fn a_fault_ends_it_while_the_other_side_waits() {
 
 #[test]
 fn turns_that_make_no_sense_are_refused() {
-    let fault = |turns: TurnsOptions| {
+    let fault = |turns: TurnsPlan| {
         let floor = Arc::new(Floor::default());
         let trial = Trial::taking_turns(
             TrialOptions::new(1_000, 1_000),
@@ -225,28 +233,28 @@ fn turns_that_make_no_sense_are_refused() {
     };
     let usual = options(&[0, 1]);
     assert!(
-        fault(TurnsOptions {
+        fault(TurnsPlan {
             lead_ms: 60,
             ..usual.clone()
         })
         .starts_with("turns.lead_ms: must be below turn_ms, 60")
     );
     assert!(
-        fault(TurnsOptions {
+        fault(TurnsPlan {
             turn_ms: 0,
             ..usual.clone()
         })
         .starts_with("turns.turn_ms: must be 1..=")
     );
     assert!(
-        fault(TurnsOptions {
+        fault(TurnsPlan {
             sides: vec![0],
             ..usual.clone()
         })
         .contains("one for each of the 2 groups, are 1")
     );
     assert!(
-        fault(TurnsOptions {
+        fault(TurnsPlan {
             sides: vec![0, u32::MAX],
             ..usual.clone()
         })

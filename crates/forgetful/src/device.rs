@@ -14,12 +14,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{FileAttr, FileType, INodeNo, OpenFlags};
+use plimsoll_core::lock::lock;
 use plimsoll_core::random::{keyed, unit};
 use rustix::fs::{FallocateFlags, OFlags, fallocate};
 
 use crate::Device;
 use crate::cache::{BLOCK, Cache};
-use crate::handles::{OpenFile, locked};
+use crate::handles::OpenFile;
 use crate::tree::Tree;
 
 /// The entries of a directory as they were when it was opened.
@@ -54,7 +55,7 @@ impl Forgetful {
     /// # Errors
     /// When the device cannot be written.
     pub fn store_all(&self) -> io::Result<()> {
-        let files = locked(&self.tree).files();
+        let files = lock(&self.tree).files();
         files.iter().try_for_each(|file| Self::store(file))
     }
 
@@ -67,7 +68,7 @@ impl Forgetful {
     /// # Errors
     /// When it was removed.
     pub fn path(&self, number: INodeNo) -> io::Result<PathBuf> {
-        let tree = locked(&self.tree);
+        let tree = lock(&self.tree);
         tree.path(number.0).map(Path::to_owned).ok_or_else(gone)
     }
 
@@ -76,7 +77,7 @@ impl Forgetful {
     /// # Errors
     /// When the directory was removed.
     pub fn child(&self, parent: INodeNo, name: &OsStr) -> io::Result<PathBuf> {
-        locked(&self.tree).child(parent.0, name).ok_or_else(gone)
+        lock(&self.tree).child(parent.0, name).ok_or_else(gone)
     }
 
     /// The open file of a number, which is opened for that if need be.
@@ -84,7 +85,7 @@ impl Forgetful {
     /// # Errors
     /// When it cannot be opened.
     pub fn file(&self, number: INodeNo) -> io::Result<Arc<OpenFile>> {
-        let mut tree = locked(&self.tree);
+        let mut tree = lock(&self.tree);
         if let Some(file) = tree.file(number.0) {
             return Ok(file);
         }
@@ -99,7 +100,7 @@ impl Forgetful {
     /// # Errors
     /// When it is not there.
     pub fn attributes(&self, number: INodeNo) -> io::Result<FileAttr> {
-        let file = locked(&self.tree).file(number.0);
+        let file = lock(&self.tree).file(number.0);
         match file {
             Some(file) => {
                 let mut seen = attributes_of(number, &file.device.metadata()?)?;
@@ -116,7 +117,7 @@ impl Forgetful {
     /// When it is not there.
     pub fn entry(&self, path: PathBuf) -> io::Result<FileAttr> {
         fs::symlink_metadata(&path)?;
-        let number = INodeNo(locked(&self.tree).look_up(path));
+        let number = INodeNo(lock(&self.tree).look_up(path));
         self.attributes(number)
     }
 
@@ -212,7 +213,7 @@ impl Forgetful {
             .create_new(flags.contains(OFlags::EXCL))
             .mode(mode)
             .open(path)?;
-        let mut tree = locked(&self.tree);
+        let mut tree = lock(&self.tree);
         let known = tree.file_at(path);
         let number = tree.look_up(path.to_owned());
         if let Some(known) = known {
@@ -239,33 +240,33 @@ impl Forgetful {
             entries.push((kind, entry.file_name()));
         }
         let handle = self.next.fetch_add(1, Ordering::Relaxed);
-        locked(&self.listings).insert(handle, Arc::new(entries));
+        lock(&self.listings).insert(handle, Arc::new(entries));
         Ok(handle)
     }
 
     /// What `list` noted.
     pub fn listing(&self, handle: u64) -> Option<Listing> {
-        locked(&self.listings).get(&handle).cloned()
+        lock(&self.listings).get(&handle).cloned()
     }
 
     /// What `list` noted is no longer needed.
     pub fn end_listing(&self, handle: u64) {
-        locked(&self.listings).remove(&handle);
+        lock(&self.listings).remove(&handle);
     }
 
     /// A path was removed.
     pub fn discard(&self, path: &Path) {
-        locked(&self.tree).remove(path);
+        lock(&self.tree).remove(path);
     }
 
     /// A path was renamed.
     pub fn renamed(&self, from: &Path, to: &Path) {
-        locked(&self.tree).rename(from, to);
+        lock(&self.tree).rename(from, to);
     }
 
     /// The kernel forgets a number so many times.
     pub fn forget(&self, number: INodeNo, count: u64) {
-        locked(&self.tree).forget(number.0, count);
+        lock(&self.tree).forget(number.0, count);
     }
 }
 

@@ -4,7 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use plimsoll_core::lock::lock;
 
 use crate::cache::{BLOCK, Cache};
 
@@ -46,13 +48,13 @@ impl OpenFile {
 
     /// Size that readers see, bytes.
     pub fn size(&self) -> u64 {
-        let cache = locked(&self.cache);
+        let cache = lock(&self.cache);
         cache.size()
     }
 
     /// Whether something is in memory only.
     pub fn has_unflushed(&self) -> bool {
-        let cache = locked(&self.cache);
+        let cache = lock(&self.cache);
         cache.count() > 0
     }
 
@@ -61,7 +63,7 @@ impl OpenFile {
     /// # Errors
     /// When the device cannot be read.
     pub fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        let cache = locked(&self.cache);
+        let cache = lock(&self.cache);
         cache.read(&self.device, offset, into)
     }
 
@@ -70,7 +72,7 @@ impl OpenFile {
     /// # Errors
     /// Those of the change.
     pub fn change(&self, change: impl FnOnce(&mut Cache, &File) -> io::Result<()>) -> io::Result<()> {
-        let mut cache = locked(&self.cache);
+        let mut cache = lock(&self.cache);
         let before = cache.count();
         let done = change(&mut cache, &self.device);
         let added = cache.count().wrapping_sub(before).wrapping_mul(BLOCK as u64); // wraps where there are fewer
@@ -81,12 +83,7 @@ impl OpenFile {
 
 impl Drop for OpenFile {
     fn drop(&mut self) {
-        let count = locked(&self.cache).count();
+        let count = lock(&self.cache).count();
         self.unflushed_bytes.fetch_sub(count * BLOCK as u64, Ordering::Relaxed);
     }
-}
-
-/// A panic of another thread damages nothing here.
-pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

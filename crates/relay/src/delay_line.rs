@@ -5,6 +5,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use plimsoll_core::lock::lock;
+
 /// Bytes on their way at most, beyond which no more are taken in, as a network's window would do. It allows 100 MB/s up to a
 /// delay of 0.6 s.
 const BYTES_MAX: usize = 64 << 20;
@@ -83,6 +85,6 @@ impl DelayLine {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }

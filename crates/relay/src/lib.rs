@@ -12,10 +12,11 @@ mod stream;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::plan::Endpoint;
 
 use stream::Stream;
@@ -80,7 +81,7 @@ impl Drop for Relay {
         if let Some(listener) = self.listener.take() {
             let _ = listener.join();
         }
-        let sockets = self.shared.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+        let sockets = lock(&self.shared.sockets);
         for socket in sockets.iter().filter_map(Weak::upgrade) {
             socket.shutdown_both();
         }
@@ -90,7 +91,7 @@ impl Drop for Relay {
 impl Shared {
     /// Makes sure that a socket is closed with the relay. One that comes after the end is closed here.
     fn watch(&self, socket: &Arc<Stream>) {
-        let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sockets = lock(&self.sockets);
         sockets.retain(|socket| socket.strong_count() > 0);
         sockets.push(Arc::downgrade(socket));
         if self.stopping.load(Ordering::Relaxed) {

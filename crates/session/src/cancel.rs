@@ -3,6 +3,8 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use plimsoll_core::lock::lock;
+
 use plimsoll_engine::Interrupter;
 use plimsoll_wire::Interrupter as WireInterrupter;
 
@@ -54,6 +56,6 @@ impl CancelRegistry {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }

@@ -257,6 +257,7 @@ impl Session {
 
     fn wait_for_own_write(&mut self, server: ServerIndex, gate: &mut Gate<'_>) -> Option<bool> {
         let (spread, wire) = (self.spread.as_mut()?, self.connections[server.0].wire()?);
+        gate.sent();
         let begin_ns = monotonic_ns();
         let waited = spread.wait(server, wire);
         let replica = self.shared.servers.replica(server);

@@ -77,7 +77,7 @@ impl Statements {
 fn push_literal(value: &Value<'_>, sql: &mut String) {
     match value {
         Value::Null => sql.push_str("NULL"),
-        Value::Int(number) => write!(sql, "{number}").expect("a string takes all that is written"),
+        Value::Int(number) => sql.push_str(itoa::Buffer::new().format(*number)),
         Value::Double(number) => write!(sql, "{number:?}").expect("a string takes all that is written"),
         Value::Text(text) => push_text(text, sql),
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {

@@ -23,8 +23,8 @@ pub fn transact<'g>(
     (transaction_index, role): (usize, Role),
     mut body: impl FnMut(&mut Session, &mut Gate<'g>) -> Result<(), StatementError>,
 ) -> Result<(), WorkerFault> {
-    gate.sent();
     session.choose(gate, role);
+    gate.sent();
     let mut repetitions = Repetitions::default();
     loop {
         let Err(error) = body(session, gate) else {

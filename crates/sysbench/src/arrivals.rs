@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use plimsoll_engine::{Arrivals, Backlog, Claim, ClosedLoop, OpenLoop, OpenLoopOptions, Process, RateStep};
+use plimsoll_core::plan::{ArrivalProcess, RateStepPlan};
+use plimsoll_engine::{Arrivals, Backlog, Claim, ClosedLoop, OpenLoop, OpenLoopOptions};
 
 /// So many events may wait for a thread; what falls due beyond is given up, and said.
 const BACKLOG_MAX: u64 = 10_000_000;
@@ -23,9 +24,9 @@ impl Wanted {
         let inner: Box<dyn Arrivals> = match rate {
             None => Box::new(ClosedLoop::new(threads, None)),
             Some(rate) => Box::new(OpenLoop::new(&OpenLoopOptions {
-                process: Process::Poisson,
-                steps: vec![RateStep {
-                    duration_ns: NS_PER_S,
+                process: ArrivalProcess::Poisson,
+                steps: vec![RateStepPlan {
+                    duration_ms: 1_000,
                     from_tps: rate as f64,
                     to_tps: rate as f64,
                 }],

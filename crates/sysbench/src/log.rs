@@ -5,8 +5,9 @@
 
 use std::fmt::Display;
 use std::io::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::message::EngineWarning;
 
 use crate::exit::Exit;
@@ -133,7 +134,7 @@ impl Log {
     }
 
     fn lock(&self) -> MutexGuard<'_, Sinks> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

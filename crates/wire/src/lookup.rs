@@ -4,9 +4,11 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use plimsoll_core::lock::lock;
 
 use crate::error::ConnectFailure;
 use crate::interrupter::{Interrupter, Looked};
@@ -64,7 +66,7 @@ impl Lookup {
     }
 
     fn ask(&self, host: &str, port: u16, asker: Sender<Looked>) -> Result<(), ConnectFailure> {
-        let mut askers = self.askers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut askers = lock(&self.askers);
         askers.waiting.push(asker);
         if askers.is_running {
             return Ok(());
@@ -84,7 +86,7 @@ fn tell(askers: &Mutex<Askers>, resolved: io::Result<Vec<SocketAddr>>) {
         Ok(addresses) => Looked::Found(addresses),
         Err(error) => Looked::Unknown(error.to_string()),
     };
-    let mut askers = askers.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut askers = lock(askers);
     askers.is_running = false;
     for asker in askers.waiting.drain(..) {
         let _ = asker.send(looked.clone()); // it may have given up waiting

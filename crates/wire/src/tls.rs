@@ -4,13 +4,14 @@
 
 use std::fmt;
 use std::io::{self, IoSlice, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rustls::client::Resumption;
 use rustls::crypto::aws_lc_rs::default_provider;
 use rustls::pki_types::{IpAddr, Ipv4Addr, ServerName};
 use rustls::{ClientConfig, ClientConnection, ProtocolVersion};
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::plan::{Endpoint, Tls};
 
 use crate::error::ConnectFailure;
@@ -46,7 +47,7 @@ impl TlsClient {
     }
 
     fn config(&self, tls: &Tls) -> Result<Arc<ClientConfig>, ConnectFailure> {
-        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = lock(&self.0);
         if let Some(config) = &*shared {
             return Ok(Arc::clone(config));
         }

@@ -4,9 +4,11 @@
 //! statement costs over a unix socket. Here a connection counts its waits, and one thread looks at the counts of all.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use plimsoll_core::lock::lock;
 
 use crate::interrupter::{Interrupter, Line};
 
@@ -93,10 +95,6 @@ impl Seen {
         }
         true
     }
-}
-
-fn lock(watched: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
-    watched.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

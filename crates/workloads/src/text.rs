@@ -80,13 +80,10 @@ impl Integers {
     }
 
     fn push(&mut self, number: u32) {
-        let digits = number.checked_ilog10().map_or(1, |log| log + 1);
-        let mut power = 10u32.pow(digits - 1);
-        for _ in 0..digits {
-            self.text[self.length] = b'0' + (number / power % 10) as u8;
-            self.length += 1;
-            power = (power / 10).max(1);
-        }
+        let mut buffer = itoa::Buffer::new();
+        let digits = buffer.format(number).as_bytes();
+        self.text[self.length..self.length + digits.len()].copy_from_slice(digits);
+        self.length += digits.len();
     }
 
     /// The text.
@@ -96,19 +93,8 @@ impl Integers {
 }
 
 /// Appends a number in decimal.
-pub fn push_number(mut number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    while number >= 10 {
-        at -= 2;
-        digits[at..at + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
-        number /= 100;
-    }
-    if number > 0 || at == digits.len() {
-        at -= 1;
-        digits[at] = b'0' + number as u8;
-    }
-    out.extend_from_slice(&digits[at..]);
+pub fn push_number(number: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What a kind of workload has to be able to do. Each kind implements it beside its code, for its plan.
 
 use plimsoll_core::message::{EngineWarning, FailureClass};
-use plimsoll_core::plan::{Connections, RoleTarget, WorkloadPlan};
-use plimsoll_engine::{Arrivals, ClosedLoop, ThinkTime, Thinking, WorkerFactory, WorkerFault};
+use plimsoll_core::plan::{Connections, RoleTarget, ThinkTimePlan, WorkloadPlan};
+use plimsoll_engine::{Arrivals, ClosedLoop, Thinking, WorkerFactory, WorkerFault};
 use plimsoll_session::{GroupServers, Terms};
 
 /// A workload with its options.
@@ -68,7 +68,7 @@ pub struct ClosedUsers {
     /// The connections of the group, and which of them are opened here.
     pub connections: Connections,
     /// Waited between two transactions of a user.
-    pub think_time: Option<ThinkTime>,
+    pub think_time: Option<ThinkTimePlan>,
     /// Transactions after which this engine's part ends.
     pub transactions_max: Option<u64>,
 }
@@ -194,7 +194,7 @@ pub fn closed_loop(
     workload: &dyn Workload,
     seed: u64,
     connections: impl Into<Connections>,
-    think_time: Option<ThinkTime>,
+    think_time: Option<ThinkTimePlan>,
     transactions_max: Option<u64>,
 ) -> Result<Box<dyn Arrivals>, WorkerFault> {
     let connections = connections.into();

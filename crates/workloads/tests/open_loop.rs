@@ -4,11 +4,9 @@ mod support;
 
 use std::time::Duration;
 
-use plimsoll_core::plan::{OltpKind, OltpOptions};
+use plimsoll_core::plan::{ArrivalProcess, OltpKind, OltpOptions, RateStepPlan};
 use plimsoll_core::snapshot::Measure;
-use plimsoll_engine::{
-    ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, Trial, TrialOptions, unix_ns,
-};
+use plimsoll_engine::{ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, Trial, TrialOptions, unix_ns};
 use plimsoll_session::Terms;
 use plimsoll_sim::{Script, Sim, Stall};
 use support::trial::Summary;
@@ -20,9 +18,9 @@ const SECOND: Duration = Duration::from_secs(1);
 fn run(sim: &Sim, seconds: u64) -> Summary {
     let target = over_tcp("127.0.0.1", sim.port(), "root", "test");
     let arrivals = OpenLoop::new(&OpenLoopOptions {
-        process: Process::Uniform,
-        steps: vec![RateStep {
-            duration_ns: 1_000_000_000,
+        process: ArrivalProcess::Uniform,
+        steps: vec![RateStepPlan {
+            duration_ms: 1_000,
             from_tps: 1_000.0,
             to_tps: 1_000.0,
         }],

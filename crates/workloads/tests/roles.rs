@@ -7,7 +7,7 @@ use std::time::Duration;
 use plimsoll_core::plan::{
     OltpKind, OltpOptions, OltpPlan, ReadPolicy, ReadsPer, ReadsPlan, RetryRule, Role, RoleTarget,
 };
-use plimsoll_core::snapshot::ErrorClass;
+use plimsoll_core::snapshot::{ErrorClass, Measure};
 use plimsoll_session::GroupServers;
 use plimsoll_sim::{Failure, Script, Sim};
 use plimsoll_workloads::Workload;
@@ -118,7 +118,13 @@ fn logins(sims: &[&Sim]) -> Vec<usize> {
 
 #[test]
 fn a_read_that_loses_its_replica_runs_elsewhere_and_the_replica_comes_back() {
-    let sims = [server(None), server(None), server(None)];
+    let login_delay = Duration::from_millis(100);
+    let slow = Sim::start(Script {
+        login_delay,
+        statement_delay: Duration::from_millis(1),
+        ..Script::default()
+    });
+    let sims = [server(None), slow.unwrap(), server(None)];
     let sims = sims.each_ref();
     let summary = run_as(&reading(), &sims, ReadsPlan::default(), || sims[1].disconnect_all());
     let counts = summary.counts();
@@ -144,6 +150,10 @@ fn a_read_that_loses_its_replica_runs_elsewhere_and_the_replica_comes_back() {
     );
     assert!(summary.outages().iter().all(|one| one.to_ns.is_some()), "it came back");
     assert_eq!(logins(&sims), [4, 8, 4]);
+    // A read waited for it, before its first byte was sent: that is no service time.
+    let reads = summary.by_name["sim-1"].transactions.values().next().unwrap();
+    let waited_ns = u128::from(reads.histograms[&Measure::PoolWait].max_ns);
+    assert!(waited_ns >= login_delay.as_nanos(), "{reads:?}");
 }
 
 #[test]

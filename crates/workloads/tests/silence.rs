@@ -8,11 +8,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use plimsoll_core::connections::Outage;
-use plimsoll_core::plan::{Isolation, OltpKind, OltpOptions, ReconnectPlan, RetryRule, Target};
-use plimsoll_core::snapshot::ErrorClass;
-use plimsoll_engine::{
-    Arrivals, ClosedLoop, ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, Process, RateStep, unix_ns,
+use plimsoll_core::plan::{
+    ArrivalProcess, Isolation, OltpKind, OltpOptions, RateStepPlan, ReconnectPlan, RetryRule, Target,
 };
+use plimsoll_core::snapshot::ErrorClass;
+use plimsoll_engine::{Arrivals, ClosedLoop, ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, unix_ns};
 use plimsoll_session::Terms;
 use plimsoll_sim::{Answer, Script, Sim, Stall};
 use rustix::process::Signal;
@@ -29,13 +29,13 @@ fn closed() -> Box<dyn Arrivals> {
 }
 
 fn open() -> Box<dyn Arrivals> {
-    let rate = RateStep {
-        duration_ns: 1_000_000_000,
+    let rate = RateStepPlan {
+        duration_ms: 1_000,
         from_tps: RATE_TPS,
         to_tps: RATE_TPS,
     };
     Box::new(OpenLoop::new(&OpenLoopOptions {
-        process: Process::Uniform,
+        process: ArrivalProcess::Uniform,
         steps: vec![rate],
         backlog_max: 10_000,
         seed: 1,

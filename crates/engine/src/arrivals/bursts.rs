@@ -8,6 +8,7 @@
 //! It is made by changing the clock of a Poisson process, so that the seed's gaps are the same ones with and without
 //! bursts. Deliberately not here: gaps, and rates that change over time (`rate`).
 
+use plimsoll_core::plan::RateStepPlan;
 use plimsoll_core::random::{keyed, unit};
 
 /// The stream of the lengths of stays, apart from that of the gaps.
@@ -18,11 +19,22 @@ const AMPLITUDE_MAX: f64 = 0.95;
 
 /// How strong bursts are, and how long they last.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BurstOptions {
+pub(super) struct BurstOptions {
     /// Index of dispersion of counts over windows much longer than a stay; 1 is a Poisson process.
-    pub dispersion: f64,
+    pub(super) dispersion: f64,
     /// Mean number of arrivals in one stay, at the mean rate.
-    pub stay_arrivals: f64,
+    pub(super) stay_arrivals: f64,
+}
+
+impl BurstOptions {
+    /// Of bursts that stay so long at the highest rate of the steps, milliseconds.
+    pub(super) fn at_highest(dispersion: f64, stay_ms: f64, steps: &[RateStepPlan]) -> Self {
+        let rates_tps = steps.iter().flat_map(|step| [step.from_tps, step.to_tps]);
+        Self {
+            dispersion,
+            stay_arrivals: (rates_tps.fold(0.0, f64::max) * stay_ms / 1e3).max(1.0),
+        }
+    }
 }
 
 /// The way from the clock of a Poisson process of rate 1 to that of the bursts. It is asked forwards only.

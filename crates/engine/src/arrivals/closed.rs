@@ -6,7 +6,7 @@ use plimsoll_core::plan::Share;
 
 use super::{Arrival, Arrivals, Claim, Pace};
 
-/// Each connection starts its next transaction as soon as the last one is done, or after a pause.
+/// Each connection's next transaction is due when the last one is done, or a pause later.
 pub struct ClosedLoop {
     /// How many transactions each worker has claimed.
     workers: Box<[Lane]>,
@@ -79,10 +79,11 @@ impl Arrivals for ClosedLoop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arrivals::{ThinkTime, Thinking};
+    use crate::arrivals::Thinking;
+    use plimsoll_core::plan::ThinkTimePlan;
 
     #[test]
-    fn a_closed_loop_is_always_due_now_and_counts_each_worker_by_itself() {
+    fn a_closed_loop_is_due_when_the_worker_is_free_and_counts_each_by_itself() {
         let arrivals = ClosedLoop::new(2, None);
         let due = |worker, now_ns| arrivals.claim(worker, now_ns);
         let run = |index, actor, due_ns| Claim::Run(Arrival { index, actor, due_ns });
@@ -94,7 +95,7 @@ mod tests {
     #[test]
     fn connections_of_a_share_have_the_numbers_and_pauses_of_the_whole() {
         let pace = || Thinking {
-            think_time: ThinkTime::Exponential { mean_ns: 1e9 },
+            think_time: ThinkTimePlan::Exponential { mean_ms: 1e3 },
             seed: 7,
         };
         let whole = ClosedLoop::new(5, None).with_pace(pace());
@@ -108,15 +109,16 @@ mod tests {
 
     #[test]
     fn with_think_time_a_transaction_is_due_a_pause_after_the_last_one_was_done() {
-        let think_time = ThinkTime::Exponential { mean_ns: 1e9 };
-        let arrivals = ClosedLoop::new(2, None).with_pace(Thinking { think_time, seed: 7 });
+        let think_time = ThinkTimePlan::Exponential { mean_ms: 1e3 };
+        let pace = Thinking { think_time, seed: 7 };
+        let arrivals = ClosedLoop::new(2, None).with_pace(pace);
         let first = Arrival {
             index: 0,
             actor: 1,
-            due_ns: 9 + think_time.pause_ns(7, 1, 0),
+            due_ns: 9 + pace.pause_ns(1, 0),
         };
         assert_eq!(arrivals.claim(1, 9), Claim::Run(first));
-        let due_ns = 5_000 + think_time.pause_ns(7, 1, 1);
+        let due_ns = 5_000 + pace.pause_ns(1, 1);
         let second = Arrival {
             index: 1,
             actor: 1,

@@ -12,12 +12,10 @@ mod users;
 
 use plimsoll_core::random::{self, Random};
 
-pub use bursts::BurstOptions;
 pub use closed::ClosedLoop;
-pub use open::{OpenLoop, OpenLoopOptions, Process};
+pub use open::{OpenLoop, OpenLoopOptions};
 pub use pace::Pace;
-pub use rate::RateStep;
-pub use think::{ThinkTime, Thinking};
+pub use think::Thinking;
 pub use users::{Users, UsersOptions};
 
 /// One wanted transaction.
@@ -60,7 +58,8 @@ pub struct Backlog {
 /// A schedule that workers claim from, at the same time. A schedule that never lets anything wait, as a closed loop,
 /// needs no more than `claim`.
 pub trait Arrivals: Send + Sync {
-    /// The next arrival for `worker` (0, 1, … within its group) at `now_ns` since trial start.
+    /// The next arrival for `worker` (0, 1, … within its group), which became free at `now_ns` since trial start: its last
+    /// transaction was done then.
     fn claim(&self, worker: u32, now_ns: u64) -> Claim;
 
     /// What fell due before `now_ns` and is waiting; `waiting` is told when each of them was due. One thread asks, at the

@@ -5,13 +5,14 @@
 //! given up, and counted.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
-use plimsoll_core::plan::Share;
+use plimsoll_core::lock::lock;
+use plimsoll_core::plan::{ArrivalProcess, RateStepPlan, Share};
 use plimsoll_core::random::{keyed, unit};
 
 use super::bursts::{BurstOptions, Bursts};
-use super::rate::{RateCurve, RateStep};
+use super::rate::RateCurve;
 use super::{Arrival, Arrivals, Backlog, Claim};
 
 /// Whose arrivals these are: no connection's.
@@ -20,24 +21,13 @@ const SHARED: u32 = u32::MAX;
 /// The stream of the gaps between arrivals, apart from the streams of the transactions' values.
 const GAPS: u64 = 1 << 32;
 
-/// How arrivals follow each other at one and the same rate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Process {
-    /// Independently of each other, as those of many users do: the gaps are exponential.
-    Poisson,
-    /// The same in bursts: the rate goes back and forth between a high and a low value.
-    Bursty(BurstOptions),
-    /// Evenly.
-    Uniform,
-}
-
 /// What is wanted of an open loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenLoopOptions {
     /// How arrivals follow each other.
-    pub process: Process,
+    pub process: ArrivalProcess,
     /// How many a second, over time; at least one step.
-    pub steps: Vec<RateStep>,
+    pub steps: Vec<RateStepPlan>,
     /// How many may wait for a connection; what falls due beyond that is given up.
     pub backlog_max: u64,
     /// The gaps follow from it.
@@ -50,7 +40,7 @@ pub struct OpenLoop(Mutex<Schedule>);
 
 #[derive(Debug)]
 struct Schedule {
-    process: Process,
+    process: ArrivalProcess,
     backlog_max: u64,
     seed: u64,
     curve: RateCurve,
@@ -76,7 +66,7 @@ impl OpenLoop {
     }
 
     fn at(&self, now_ns: u64) -> MutexGuard<'_, Schedule> {
-        let mut schedule = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut schedule = lock(&self.0);
         schedule.advance(now_ns);
         schedule
     }
@@ -115,8 +105,11 @@ impl Schedule {
             curve: RateCurve::new(&options.steps),
             position: 0.0,
             bursts: match options.process {
-                Process::Bursty(bursts) => Some(Bursts::new(bursts, options.seed)),
-                Process::Poisson | Process::Uniform => None,
+                ArrivalProcess::Bursty { dispersion, stay_ms } => {
+                    let bursts = BurstOptions::at_highest(dispersion, stay_ms, &options.steps);
+                    Some(Bursts::new(bursts, options.seed))
+                }
+                ArrivalProcess::Poisson | ArrivalProcess::Uniform => None,
             },
             next: Arrival {
                 index: 0,
@@ -128,7 +121,7 @@ impl Schedule {
             is_closed: false,
             share,
         };
-        if schedule.process != Process::Uniform {
+        if schedule.process != ArrivalProcess::Uniform {
             schedule.position = schedule.gap(0);
         }
         schedule.next.due_ns = schedule.due_ns();
@@ -179,8 +172,10 @@ impl Schedule {
     /// From the arrival before number `index` to it, at one arrival a second. The exponential distribution by inversion.
     fn gap(&self, index: u64) -> f64 {
         match self.process {
-            Process::Uniform => 1.0,
-            Process::Poisson | Process::Bursty(_) => -(1.0 - unit(&mut keyed(self.seed, GAPS, index))).ln(),
+            ArrivalProcess::Uniform => 1.0,
+            ArrivalProcess::Poisson | ArrivalProcess::Bursty { .. } => {
+                -(1.0 - unit(&mut keyed(self.seed, GAPS, index))).ln()
+            }
         }
     }
 }
@@ -191,11 +186,11 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    fn open_loop(process: Process, rate_tps: f64, backlog_max: u64) -> OpenLoop {
+    fn open_loop(process: ArrivalProcess, rate_tps: f64, backlog_max: u64) -> OpenLoop {
         OpenLoop::new(&OpenLoopOptions {
             process,
-            steps: vec![RateStep {
-                duration_ns: S,
+            steps: vec![RateStepPlan {
+                duration_ms: 1_000,
                 from_tps: rate_tps,
                 to_tps: rate_tps,
             }],
@@ -218,9 +213,9 @@ mod tests {
     #[test]
     fn shares_are_the_arrivals_of_the_whole() {
         let options = OpenLoopOptions {
-            process: Process::Poisson,
-            steps: vec![RateStep {
-                duration_ns: S,
+            process: ArrivalProcess::Poisson,
+            steps: vec![RateStepPlan {
+                duration_ms: 1_000,
                 from_tps: 10.0,
                 to_tps: 90.0,
             }],
@@ -238,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_waits_is_told_with_when_it_was_due() {
-        let arrivals = open_loop(Process::Uniform, 4.0, 2);
+        let arrivals = open_loop(ArrivalProcess::Uniform, 4.0, 2);
         claimed(&arrivals, 0);
         let mut due_ns = Vec::new();
         let backlog = arrivals.backlog(S, &mut |one| due_ns.push(one));
@@ -247,7 +242,7 @@ mod tests {
 
     #[test]
     fn an_idle_worker_is_told_ahead_and_a_late_one_gets_the_oldest() {
-        let arrivals = open_loop(Process::Uniform, 10.0, 99);
+        let arrivals = open_loop(ArrivalProcess::Uniform, 10.0, 99);
         let due = |now_ns| claimed(&arrivals, now_ns).due_ns;
         assert_eq!((due(0), due(0), due(0)), (0, S / 10, S / 5));
         assert_eq!((due(S), due(S)), (3 * S / 10, 4 * S / 10));
@@ -255,7 +250,7 @@ mod tests {
 
     #[test]
     fn what_falls_due_over_the_bound_is_given_up_and_the_oldest_stay() {
-        let arrivals = open_loop(Process::Uniform, 1000.0, 5);
+        let arrivals = open_loop(ArrivalProcess::Uniform, 1000.0, 5);
         let found = backlog(&arrivals, S);
         assert_eq!((found.waiting_count, found.dropped_count), (5, 995));
         assert_eq!(backlog(&arrivals, S).dropped_count, 0, "counted twice");
@@ -268,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_closed_schedule_gives_nothing_and_keeps_its_count() {
-        let arrivals = open_loop(Process::Uniform, 1000.0, 5000);
+        let arrivals = open_loop(ArrivalProcess::Uniform, 1000.0, 5000);
         arrivals.close(S);
         assert_eq!(arrivals.claim(0, S), Claim::End);
         assert_eq!(backlog(&arrivals, 9 * S).waiting_count, 1000);
@@ -278,7 +273,7 @@ mod tests {
     fn poisson_arrivals_have_exponential_gaps_and_the_same_seed_the_same_gaps() {
         let count = 100_000;
         let take = || {
-            let arrivals = open_loop(Process::Poisson, 1000.0, 0);
+            let arrivals = open_loop(ArrivalProcess::Poisson, 1000.0, 0);
             let due: Vec<u64> = (0..count).map(|_| claimed(&arrivals, 0).due_ns).collect();
             due
         };
@@ -298,7 +293,7 @@ mod tests {
 
     #[test]
     fn workers_together_claim_each_arrival_once() {
-        let arrivals = open_loop(Process::Poisson, 1e6, 1_000_000);
+        let arrivals = open_loop(ArrivalProcess::Poisson, 1e6, 1_000_000);
         let take = |worker| {
             let mut taken = Vec::new();
             while let Claim::Run(arrival) = arrivals.claim(worker, 0) {

@@ -1,17 +1,24 @@
 //! How many transactions a second are wanted, over time: steps, each of one rate or a ramp between two.
 
-/// A stretch of time in which the rate goes from one value to another in a straight line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RateStep {
-    /// How long it takes, nanoseconds, at least 1.
-    pub duration_ns: u64,
-    /// Rate at its begin, transactions per second, 0 or more.
-    pub from_tps: f64,
-    /// Rate at its end, transactions per second, 0 or more.
-    pub to_tps: f64,
+use plimsoll_core::plan::RateStepPlan;
+
+/// A step of the plan, which lasts at least 1 ms and has rates of 0 or more.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    duration_ns: u64,
+    from_tps: f64,
+    to_tps: f64,
 }
 
-impl RateStep {
+impl Step {
+    fn of(plan: &RateStepPlan) -> Self {
+        Self {
+            duration_ns: plan.duration_ms * 1_000_000,
+            from_tps: plan.from_tps,
+            to_tps: plan.to_tps,
+        }
+    }
+
     /// Transactions wanted within `elapsed_s` of its begin.
     fn count_after(&self, elapsed_s: f64) -> f64 {
         self.from_tps * elapsed_s + self.slope() * elapsed_s * elapsed_s / 2.0
@@ -43,7 +50,7 @@ impl RateStep {
 #[derive(Clone, Debug)]
 pub(super) struct RateCurve {
     /// Those not yet behind us, in reverse order; the last entry is the current one.
-    steps: Vec<RateStep>,
+    steps: Vec<Step>,
     begin_ns: u64,
     /// Transactions wanted before the current step.
     count_before: f64,
@@ -51,15 +58,15 @@ pub(super) struct RateCurve {
 
 impl RateCurve {
     /// A curve of at least one step.
-    pub(super) fn new(steps: &[RateStep]) -> Self {
+    pub(super) fn new(steps: &[RateStepPlan]) -> Self {
         let last = steps.last().expect("a rate has at least one step");
-        let forever = RateStep {
+        let forever = Step {
             duration_ns: u64::MAX,
             from_tps: last.to_tps,
             to_tps: last.to_tps,
         };
         Self {
-            steps: [forever].into_iter().chain(steps.iter().rev().copied()).collect(),
+            steps: [forever].into_iter().chain(steps.iter().rev().map(Step::of)).collect(),
             begin_ns: 0,
             count_before: 0.0,
         }
@@ -88,15 +95,15 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    fn step(duration_s: u64, from_tps: f64, to_tps: f64) -> RateStep {
-        RateStep {
-            duration_ns: duration_s * S,
+    fn step(duration_s: u64, from_tps: f64, to_tps: f64) -> RateStepPlan {
+        RateStepPlan {
+            duration_ms: duration_s * 1_000,
             from_tps,
             to_tps,
         }
     }
 
-    fn all_due_before(end_ns: u64, steps: &[RateStep]) -> Vec<u64> {
+    fn all_due_before(end_ns: u64, steps: &[RateStepPlan]) -> Vec<u64> {
         let mut curve = RateCurve::new(steps);
         let due = (0..10_000).map(|n| curve.due_ns(f64::from(n)));
         due.take_while(|due_ns| *due_ns < end_ns).collect()

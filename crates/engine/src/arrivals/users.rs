@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::plan::Share;
 
 use super::{Arrival, Arrivals, Backlog, Claim, Pace};
@@ -69,7 +70,7 @@ impl Users {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Whether no user is served any more.

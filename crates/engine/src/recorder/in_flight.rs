@@ -83,7 +83,7 @@ mod tests {
         unsent.offered(90);
         later.offered(100); // due at the instant, and not before it
         ended.offered(1);
-        ended.ended(5);
+        ended.ended(None);
         let mut in_flight = InFlight::new();
         in_flight.begin(100);
         for tally in [&sent, &unsent, &later, &ended] {

@@ -7,7 +7,7 @@
 //! ended even when the taker wakes up late. Only if it is late by a whole interval, what ended after the second counts
 //! in the second.
 //!
-//! Deliberately not here: clocks (times are passed in), and adding up shards by hand (`Snapshot::merge` does it).
+//! Deliberately not here: clocks (times are passed in), and adding up shards by hand (`Snapshot::sum` does it).
 
 mod buckets;
 mod cells;
@@ -15,8 +15,9 @@ mod in_flight;
 mod moment;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::snapshot::{Counts, ErrorClass, Snapshot};
 use plimsoll_core::timing::TransactionTiming;
 use rustix::thread::sched_getcpu;
@@ -85,14 +86,15 @@ impl Recorder {
 
     /// Takes the oldest interval out. What comes for it later counts in the next one. One taker at a time.
     pub(crate) fn take(&self, spare: &mut Cells) -> Snapshot {
-        self.shards.iter().fold(Snapshot::default(), |sum, shard| {
+        let shards = self.shards.iter().map(|shard| {
             let mut slots = shard.lock();
             let taken = slots.next_index();
             std::mem::swap(&mut slots.cells[taken], spare);
             slots.next_interval += 1;
             drop(slots);
-            sum.merge(&spare.drain(&self.transaction_names))
-        })
+            spare.drain(&self.transaction_names)
+        });
+        Snapshot::sum(&shards.collect::<Vec<_>>())
     }
 
     fn write(&self, at_ns: u64, action: impl FnOnce(&mut Cells)) {
@@ -113,7 +115,7 @@ impl Recorder {
 
 impl Shard {
     fn lock(&self) -> MutexGuard<'_, Slots> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -139,6 +141,8 @@ pub struct WorkerShare {
     pub ended_count: u64,
     /// Response times of those that completed, nanoseconds.
     pub response_sum_ns: u64,
+    /// Their service times, nanoseconds.
+    pub service_sum_ns: u64,
 }
 
 /// What one worker was offered and what became of it, or what fell due and no worker claimed. One thread writes it.
@@ -148,6 +152,7 @@ pub(crate) struct Tally {
     offered_count: AtomicU64,
     ended_count: AtomicU64,
     response_sum_ns: AtomicU64,
+    service_sum_ns: AtomicU64,
     /// When what the worker runs was due. It stays when that was cut: it never ended.
     due: Moment,
     /// When it was sent.
@@ -186,11 +191,14 @@ impl Tally {
         add(&self.offered_count, count);
     }
 
-    /// A transaction completed after so long, or failed after 0 ns.
-    pub(crate) fn ended(&self, response_ns: u64) {
+    /// A transaction completed in this time, or failed.
+    pub(crate) fn ended(&self, timing: Option<TransactionTiming>) {
         self.due.clear();
         add(&self.ended_count, 1);
-        add(&self.response_sum_ns, response_ns);
+        if let Some(timing) = timing {
+            add(&self.response_sum_ns, timing.response_ns());
+            add(&self.service_sum_ns, timing.service_ns());
+        }
     }
 
     /// One that was offered was taken back.
@@ -206,6 +214,7 @@ impl Tally {
             offered_count: self.offered_count.load(Ordering::Acquire),
             ended_count: self.ended_count.load(Ordering::Acquire),
             response_sum_ns: self.response_sum_ns.load(Ordering::Acquire),
+            service_sum_ns: self.service_sum_ns.load(Ordering::Acquire),
         }
     }
 

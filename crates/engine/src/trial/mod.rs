@@ -13,13 +13,14 @@ mod worker_group;
 use std::sync::Arc;
 
 use plimsoll_core::message::{ClientCpu, Done, EndReason, FailureClass, Message};
+use plimsoll_core::plan::TurnsPlan;
 
 use crate::arrivals::Arrivals;
 use crate::clock::{TrialClock, both_clocks_ns, sharpen_timers, unix_ns};
 use crate::fault::WorkerFault;
 use crate::lifecycle::{Lifecycle, Release, Start, TrialHandle};
 use crate::recorder::{Tally, WorkerShare};
-use crate::turns::{Turns, TurnsOptions};
+use crate::turns::{Turns, turns_fault};
 use crate::usage::memory_bytes_max;
 use crate::worker::WorkerFactory;
 use worker_group::WorkerGroup;
@@ -109,7 +110,7 @@ pub struct Trial {
     options: TrialOptions,
     groups: Vec<Arc<WorkerGroup>>,
     lifecycle: Arc<Lifecycle>,
-    turns: Option<TurnsOptions>,
+    turns: Option<TurnsPlan>,
 }
 
 impl Trial {
@@ -129,13 +130,13 @@ impl Trial {
     pub fn taking_turns(
         options: TrialOptions,
         groups: Vec<GroupRun>,
-        turns: Option<TurnsOptions>,
+        turns: Option<TurnsPlan>,
     ) -> Result<Self, WorkerFault> {
         check(options, &groups)?;
-        if let Some(fault) = turns.as_ref().and_then(|turns| turns.fault(groups.len())) {
+        if let Some(fault) = turns.as_ref().and_then(|turns| turns_fault(turns, groups.len())) {
             return Err(WorkerFault::new(FailureClass::Spec, fault));
         }
-        let sides = turns.as_ref().map_or(Turns::default(), TurnsOptions::begin);
+        let sides = turns.as_ref().map_or(Turns::default(), Turns::of);
         let lifecycle = Arc::new(Lifecycle::taking_turns(sides));
         let group = |(index, group)| {
             let side = turns.as_ref().map(|turns| turns.sides[index]);

@@ -1,9 +1,10 @@
 //! Why connections did not come.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use plimsoll_core::connections::ConnectFailure;
+use plimsoll_core::lock::lock;
 
 use crate::fault::WorkerFault;
 use crate::server::ServerIndex;
@@ -19,14 +20,14 @@ type Reason = (ServerIndex, Option<u16>);
 impl Refusals {
     /// Takes note of `count` connections that did not come.
     pub(super) fn add(&self, fault: WorkerFault, count: u64) {
-        let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refusals = lock(&self.0);
         let key = (fault.server.unwrap_or_default(), fault.code);
         refusals.entry(key).or_insert((0, fault)).0 += count;
     }
 
     /// All of them, for `ready`.
     pub(super) fn failures(&self, instance: &str, servers: &ServerRecords) -> Vec<ConnectFailure> {
-        let refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let refusals = lock(&self.0);
         let failure = |((server, code), (count, fault)): (&Reason, &(u64, WorkerFault))| {
             let server = &servers.of(*server).server;
             ConnectFailure {
@@ -42,7 +43,7 @@ impl Refusals {
 
     /// The most frequent one.
     pub(super) fn main_fault(&self) -> Option<WorkerFault> {
-        let refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let refusals = lock(&self.0);
         let main = refusals.values().max_by_key(|(count, _)| *count);
         main.map(|(_, fault)| fault.clone())
     }

@@ -5,10 +5,11 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use plimsoll_core::histogram::Histogram;
 use plimsoll_core::message::{ClientCpu, Done, GroupInterval, Interval, Message};
+use plimsoll_core::plan::{ArrivalProcess, RateStepPlan};
 use plimsoll_core::snapshot::{Measure, Snapshot};
 use plimsoll_engine::{
     Arrival, Arrivals, ClosedLoop, ConnectionTerms, Gate, GroupRun, Interrupter, Observer, OpenLoop, OpenLoopOptions,
-    Outcome, Process, RateStep, StatementResult, Trial, TrialHandle, TrialOptions, Worker, WorkerFactory, WorkerFault,
+    Outcome, StatementResult, Trial, TrialHandle, TrialOptions, Worker, WorkerFactory, WorkerFault,
 };
 
 /// A statement that returns one row.
@@ -102,9 +103,9 @@ where
 }
 
 /// A schedule at one rate.
-pub fn open_loop(process: Process, rate_tps: f64, backlog_max: u64) -> OpenLoop {
-    let steps = vec![RateStep {
-        duration_ns: 1_000_000_000,
+pub fn open_loop(process: ArrivalProcess, rate_tps: f64, backlog_max: u64) -> OpenLoop {
+    let steps = vec![RateStepPlan {
+        duration_ms: 1_000,
         from_tps: rate_tps,
         to_tps: rate_tps,
     }];

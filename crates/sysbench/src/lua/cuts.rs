@@ -1,7 +1,9 @@
 //! What lets the engine cut the connections of a worker's script from another thread, across reconnects.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use plimsoll_core::lock::lock;
 
 use plimsoll_engine::Interrupter;
 use plimsoll_wire::Interrupter as WireInterrupter;
@@ -46,6 +48,6 @@ impl Cuts {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(u64, WireInterrupter)>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }

@@ -1,7 +1,8 @@
 //! The workers of a run: one Lua state each.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::message::FailureClass;
 use plimsoll_engine::{Gate, Interrupter, Worker, WorkerFactory, WorkerFault};
 
@@ -51,7 +52,7 @@ impl WorkerFactory for ScriptFactory {
                 unborn()
             })?;
         }
-        let early = std::mem::take(&mut *self.early.lock().unwrap_or_else(PoisonError::into_inner));
+        let early = std::mem::take(&mut *lock(&self.early));
         state.host.thread.add_early(early);
         Ok(Box::new(ScriptWorker { state, tid: worker }))
     }

@@ -31,8 +31,8 @@ impl Period {
         self.snapshot = self.snapshot.merge(snapshot);
     }
 
-    /// What happened up to `to_ns`, the workers having done so much by then.
-    pub fn stat(&self, to_ns: u64, shares: &[WorkerShare], reconnects: u64) -> Stat {
+    /// What happened up to `to_ns`, the workers having done so much by then; `latency` is what is called so.
+    pub fn stat(&self, to_ns: u64, shares: &[WorkerShare], reconnects: u64, latency: Measure) -> Stat {
         let counts = self.snapshot.counts();
         let errors = |wanted: &[ErrorClass]| -> u64 {
             let of_class = self
@@ -44,7 +44,7 @@ impl Period {
         };
         Stat {
             time_interval_s: (to_ns.saturating_sub(self.from_ns)) as f64 / 1e9,
-            latency: self.latency(),
+            latency: self.durations(latency),
             events: counts.completed,
             reads: counts.reads,
             writes: counts.writes,
@@ -55,16 +55,16 @@ impl Period {
             shares: shares
                 .iter()
                 .zip(&self.shares)
-                .map(|(now, then)| share(*now, *then))
+                .map(|(now, then)| share(*now, *then, latency))
                 .collect(),
             ..Stat::default()
         }
     }
 
-    fn latency(&self) -> Histogram {
+    fn durations(&self, measure: Measure) -> Histogram {
         let measured = self.snapshot.transactions.values();
-        let responses = measured.filter_map(|one| one.histograms.get(&Measure::Response));
-        responses.fold(Histogram::default(), |sum, one| sum.merge(one))
+        let durations = measured.filter_map(|one| one.histograms.get(&measure));
+        Histogram::sum(&durations.collect::<Vec<_>>())
     }
 
     /// Those that were seen. What a script counted as an error by hand has no number, and may be none.
@@ -75,9 +75,16 @@ impl Period {
     }
 }
 
-fn share(now: WorkerShare, then: WorkerShare) -> Share {
+fn share(now: WorkerShare, then: WorkerShare, latency: Measure) -> Share {
+    let sum_ns = |share: WorkerShare| {
+        if latency == Measure::Response {
+            share.response_sum_ns
+        } else {
+            share.service_sum_ns
+        }
+    };
     Share {
         events: now.ended_count - then.ended_count,
-        time_s: (now.response_sum_ns - then.response_sum_ns) as f64 / 1e9,
+        time_s: (sum_ns(now) - sum_ns(then)) as f64 / 1e9,
     }
 }

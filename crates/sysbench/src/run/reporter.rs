@@ -1,6 +1,7 @@
 //! Reports a trial while it runs: threads that come up, lines in between, full reports at their points in time.
 
 use plimsoll_core::message::{Done, EngineWarning, Interval, Message, Progress};
+use plimsoll_core::snapshot::Measure;
 use plimsoll_engine::{Observer, Trial, TrialHandle, WorkerShare};
 
 use super::period::Period;
@@ -176,8 +177,13 @@ impl<'t> Reporter<'t> {
             percentiles: self.settings.percentiles.clone(),
             queue_length: self.queue_length,
             concurrency: self.settings.rate.map_or(0, |_| running_count),
-            ..period.stat(to_ns, &(self.shares)(), self.test.reconnects())
+            ..period.stat(to_ns, &(self.shares)(), self.test.reconnects(), self.latency())
         }
+    }
+
+    /// What sysbench calls so: at a rate an event's time counts from when it was due, otherwise from when it began.
+    fn latency(&self) -> Measure {
+        self.settings.rate.map_or(Measure::Service, |_| Measure::Response)
     }
 
     fn on_ready(&mut self) {

@@ -10,7 +10,7 @@ mod page;
 
 use page::Page;
 use plimsoll_core::message::Message;
-use plimsoll_core::snapshot::{Snapshot, TransactionSnapshot};
+use plimsoll_core::snapshot::{Measure, Snapshot, TransactionSnapshot};
 use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun, Observer, Trial, TrialOptions};
 use plimsoll_sysbench::compat::Compat;
 use plimsoll_sysbench::exit::Exit;
@@ -142,7 +142,7 @@ fn run(test: &mut dyn Test, context: &Context, stat: &mut Stat) -> Result<(), Ex
         .iter()
         .map(|one| Share {
             events: one.ended_count,
-            time_s: one.response_sum_ns as f64 / 1e9,
+            time_s: one.service_sum_ns as f64 / 1e9,
         })
         .collect();
     test.cumulative(stat, &context.log);
@@ -175,7 +175,7 @@ impl Seen {
             time_interval_s: self.seconds,
             time_total_s: self.seconds,
             percentiles: vec![95.0],
-            latency: one.histograms.values().next().cloned().unwrap_or_default(),
+            latency: one.histograms.get(&Measure::Service).cloned().unwrap_or_default(),
             events: one.counts.completed,
             reads: one.counts.reads,
             writes: one.counts.writes,

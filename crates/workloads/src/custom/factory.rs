@@ -1,7 +1,8 @@
 //! Builds the workers of a user's own workload, and asks once where its counters begin.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{Share, StatementsPlan};
 use plimsoll_engine::{GroupServer, Worker, WorkerFactory, WorkerFault};
@@ -40,7 +41,7 @@ impl CustomFactory {
 
     /// The counters of the load. The first that wants them asks the server for the largest keys.
     fn keys(&self, session: &mut Session) -> Result<Arc<Keys>, WorkerFault> {
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = lock(&self.keys);
         if let Some(keys) = &*keys {
             return Ok(Arc::clone(keys));
         }

@@ -1,8 +1,8 @@
 //! How long connections pause after the transactions of a workload file: the pace of its closed loop.
 
-use plimsoll_core::plan::{StatementsPlan, ThinkRange};
+use plimsoll_core::plan::{StatementsPlan, ThinkRange, ThinkTimePlan};
 use plimsoll_core::random::{keyed, unit};
-use plimsoll_engine::{Arrival, Pace, ThinkTime};
+use plimsoll_engine::{Arrival, Pace, Thinking};
 
 use super::choice::Choice;
 
@@ -13,7 +13,7 @@ const FOUND: u64 = 6 << 32;
 pub struct ThinkTimes {
     choice: Choice,
     /// One for each transaction.
-    after: Vec<ThinkTime>,
+    after: Vec<Thinking>,
     /// The time that is spent in pauses after each transaction, and after all those before it, for each round of weights.
     spent_ns: Vec<f64>,
     seed: u64,
@@ -27,13 +27,14 @@ impl ThinkTimes {
         }
         let mut total_ns = 0.0;
         let spent_ns = plan.transactions.iter().map(|one| {
-            let (min_ns, max_ns) = range_ns(one.think_time);
-            total_ns += f64::from(one.weight) * (min_ns + max_ns) / 2.0;
+            let (min_ms, max_ms) = range_ms(one.think_time);
+            total_ns += f64::from(one.weight) * (min_ms * 1e6 + max_ms * 1e6) / 2.0;
             total_ns
         });
         let after = plan.transactions.iter().map(|one| {
-            let (min_ns, max_ns) = range_ns(one.think_time);
-            ThinkTime::Uniform { min_ns, max_ns }
+            let (min_ms, max_ms) = range_ms(one.think_time);
+            let think_time = ThinkTimePlan::Uniform { min_ms, max_ms };
+            Thinking { think_time, seed }
         });
         Some(Self {
             choice: Choice::of(plan),
@@ -51,7 +52,7 @@ impl Pace for ThinkTimes {
         let total_ns = self.spent_ns.last().copied().unwrap_or(0.0);
         let at_ns = unit(&mut keyed(self.seed, FOUND + u64::from(user), 0)) * total_ns;
         let position = self.spent_ns.partition_point(|end_ns| *end_ns <= at_ns);
-        (0, self.after[position].pause_ns(self.seed, user, 0))
+        (0, self.after[position].pause_ns(user, 0))
     }
 
     fn pause_ns(&self, user: u32, index: u64) -> u64 {
@@ -61,13 +62,13 @@ impl Pace for ThinkTimes {
             due_ns: 0,
         };
         let position = self.choice.draw(&mut last.random(self.seed));
-        self.after[position].pause_ns(self.seed, user, index)
+        self.after[position].pause_ns(user, index)
     }
 }
 
-/// The shortest and the longest, nanoseconds.
-fn range_ns(range: Option<ThinkRange>) -> (f64, f64) {
-    range.map_or((0.0, 0.0), |range| (range.min_ms * 1e6, range.max_ms * 1e6))
+/// The shortest and the longest, milliseconds.
+fn range_ms(range: Option<ThinkRange>) -> (f64, f64) {
+    range.map_or((0.0, 0.0), |range| (range.min_ms, range.max_ms))
 }
 
 #[cfg(test)]

@@ -12,10 +12,11 @@ mod worker;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::message::{FailureClass, Lost, Resumed};
 use plimsoll_core::plan::{LedgerPlan, Target};
 use plimsoll_engine::WorkerFault;
@@ -101,7 +102,7 @@ impl LedgerControl {
     }
 
     fn order(&self) -> MutexGuard<'_, Order> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Sleeps for a moment, shorter if the end or another server comes.

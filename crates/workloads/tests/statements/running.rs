@@ -4,9 +4,8 @@ use crate::support::statements::{as_text, column, drawn, integer, statement, tab
 use crate::support::trial::{Load, Summary, Until, run};
 use crate::support::{connect, on_each_server, over_tcp, source, value};
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{StatementsPlan, Target};
+use plimsoll_core::plan::{StatementsPlan, Target, ThinkTimePlan};
 use plimsoll_core::snapshot::{Counts, Measure};
-use plimsoll_engine::ThinkTime;
 use plimsoll_session::Terms;
 use plimsoll_sim::{Script, Sim};
 use plimsoll_workloads::{Workload, closed_loop, data, factory};
@@ -237,7 +236,7 @@ fn pauses_are_part_of_no_duration_and_connections_begin_spread_over_them() {
 #[test]
 fn a_pace_is_given_once() {
     let plan = pausing(1.0, 1.0);
-    let twice = closed_loop(&plan, 1, 4, Some(ThinkTime::Exponential { mean_ns: 1e6 }), None).err();
+    let twice = closed_loop(&plan, 1, 4, Some(ThinkTimePlan::Exponential { mean_ms: 1.0 }), None).err();
     let message = "workload.transactions: have think times of their own; leave those or think_time out";
     assert_eq!(twice.expect("refused").message, message);
     assert!(closed_loop(&plan, 1, 4, None, None).is_ok());

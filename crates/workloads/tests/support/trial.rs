@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use plimsoll_core::connections::Outage;
 use plimsoll_core::histogram::Histogram;
 use plimsoll_core::message::{Done, EngineWarning, Interval, Message, Ready};
-use plimsoll_core::plan::{ReconnectPlan, RetryRule, Role, RoleTarget};
+use plimsoll_core::plan::{ReconnectPlan, RetryRule, Role, RoleTarget, ThinkTimePlan};
 use plimsoll_core::replication::ReplicationInterval;
 use plimsoll_core::snapshot::{Counts, ErrorClass, Measure, Snapshot};
 use plimsoll_engine::{
-    ClosedLoop, ConnectionTerms, GroupRun, Observer, ThinkTime, Thinking, Trial, TrialHandle, TrialOptions, WorkerFault,
+    ClosedLoop, ConnectionTerms, GroupRun, Observer, Thinking, Trial, TrialHandle, TrialOptions, WorkerFault,
 };
 use plimsoll_session::{GroupServers, Terms};
 use plimsoll_workloads::Workload;
@@ -225,9 +225,9 @@ pub fn run_unhurried_beside<T>(
 
 /// A closed loop with pauses of 5 ms, which leaves processors to others where throughput is not what a test is about.
 pub fn unhurried(connections: u32, transactions_max: Option<u64>) -> ClosedLoop {
-    let think_time = ThinkTime::Uniform {
-        min_ns: 4e6,
-        max_ns: 6e6,
+    let think_time = ThinkTimePlan::Uniform {
+        min_ms: 4.0,
+        max_ms: 6.0,
     };
     ClosedLoop::new(connections, transactions_max).with_pace(Thinking { think_time, seed: 1 })
 }

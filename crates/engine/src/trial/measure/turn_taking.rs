@@ -3,14 +3,15 @@
 //! Intervals end where parts of turns do, at the time at which that was seen and not at the one that was planned.
 
 use plimsoll_core::message::{Handover, Message, Part, TurnPart};
+use plimsoll_core::plan::TurnsPlan;
 
 use super::Leader;
 use crate::lifecycle::State;
-use crate::turns::{Turns, TurnsOptions};
+use crate::turns::Turns;
 
 /// Where the taking of turns stands.
 pub(super) struct TurnTaking {
-    options: TurnsOptions,
+    options: TurnsPlan,
     turn: usize,
     stage: Stage,
 }
@@ -31,7 +32,7 @@ enum Stage {
 }
 
 impl TurnTaking {
-    pub(super) fn new(options: TurnsOptions) -> Self {
+    pub(super) fn new(options: TurnsPlan) -> Self {
         Self {
             options,
             turn: 0,

@@ -10,8 +10,9 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::random::Random;
 use plimsoll_engine::WorkerFault;
@@ -75,7 +76,7 @@ pub(super) fn of(shared: std::sync::Arc<Shared>) -> Result<Box<dyn Io>, WorkerFa
 
 impl Shared {
     pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 
     /// Counts what is moved.
@@ -113,7 +114,7 @@ impl Shared {
         if !self.plan.is_validated {
             return true;
         }
-        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut busy = lock(&self.busy);
         if self.blocks(extent).any(|offset| busy.contains(&(extent.file, offset))) {
             return false;
         }
@@ -124,7 +125,7 @@ impl Shared {
     /// Gives them back.
     fn give_back(&self, extent: Extent) {
         if self.plan.is_validated {
-            let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut busy = lock(&self.busy);
             for offset in self.blocks(extent) {
                 busy.remove(&(extent.file, offset));
             }

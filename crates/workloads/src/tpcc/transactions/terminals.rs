@@ -1,8 +1,8 @@
 //! Terminals: where each has its home, and how long people key in and think, clauses 2.4.1.1, 2.5.1.1, 2.8.1.1 and 5.2.5.
 
-use plimsoll_core::plan::TpccOptions;
+use plimsoll_core::plan::{ThinkTimePlan, TpccOptions};
 use plimsoll_core::random::{Random, below, keyed, unit};
-use plimsoll_engine::{Pace, ThinkTime};
+use plimsoll_engine::{Pace, Thinking};
 
 use super::choice::{Choice, Type};
 use crate::tpcc::random::within;
@@ -90,20 +90,20 @@ pub struct Times {
     ramp_up_ns: f64,
     terminals: u32,
     defers_deliveries: bool,
-    think_time: Option<ThinkTime>,
+    think_time: Option<Thinking>,
     seed: u64,
 }
 
 impl Times {
     /// Of so many terminals. A `think_time` takes the place of all times of the specification.
-    pub fn new(options: &TpccOptions, terminals: u32, think_time: Option<ThinkTime>, seed: u64) -> Self {
+    pub fn new(options: &TpccOptions, terminals: u32, think_time: Option<ThinkTimePlan>, seed: u64) -> Self {
         Self {
             choice: Choice::new(options, seed),
             scale: options.times,
             ramp_up_ns: options.ramp_up_ms as f64 * 1e6,
             terminals,
             defers_deliveries: options.delivery_connections > 0,
-            think_time,
+            think_time: think_time.map(|think_time| Thinking { think_time, seed }),
             seed,
         }
     }
@@ -140,7 +140,7 @@ impl Times {
 impl Pace for Times {
     fn begin(&self, user: u32) -> (u64, u64) {
         let (index, due_ns) = match self.think_time {
-            Some(think_time) => (0, think_time.pause_ns(self.seed, user, 0)),
+            Some(thinking) => thinking.begin(user),
             None if self.scale > 0.0 => self.found_ns(user),
             None => (0, 0),
         };
@@ -149,8 +149,8 @@ impl Pace for Times {
 
     /// Of a terminal's transaction number `index`, 1 at least.
     fn pause_ns(&self, user: u32, index: u64) -> u64 {
-        if let Some(think_time) = self.think_time {
-            return think_time.pause_ns(self.seed, user, index);
+        if let Some(thinking) = self.think_time {
+            return thinking.pause_ns(user, index);
         }
         if self.scale == 0.0 {
             return 0; // no need to look what the transaction is
@@ -270,9 +270,9 @@ mod tests {
         options.times = 0.0;
         let none = Times::new(&options, 10, None, 3);
         assert_eq!((none.begin(5), none.pause_ns(3, 7)), ((0, 30_000_000_000), 0));
-        let think = ThinkTime::Uniform {
-            min_ns: 5e6,
-            max_ns: 5e6,
+        let think = ThinkTimePlan::Uniform {
+            min_ms: 5.0,
+            max_ms: 5.0,
         };
         assert_eq!(Times::new(&options, 10, Some(think), 3).pause_ns(3, 7), 5_000_000);
     }
