@@ -8,7 +8,7 @@ use plimsoll_core::plan::{Connections, Group, Share, TrialPlan, TurnsPlan};
 use plimsoll_engine::{
     CONNECTIONS_MAX, ConnectionTerms, GroupRun, Trial, TrialHandle, TrialOptions, TurnsOptions, WorkerFault,
 };
-use plimsoll_session::{GroupServers, Heartbeat, Terms};
+use plimsoll_session::{GroupServers, Heartbeat, Terms, default_retry};
 use plimsoll_workloads::sessions_count;
 
 use crate::input::Input;
@@ -157,7 +157,8 @@ fn build_group(
     seed: u64,
     connections: Connections,
 ) -> Result<GroupRun, WorkerFault> {
-    let terms = Terms::new(&group.retry, &group.reconnect)?;
+    let retry = group.retry.clone().unwrap_or_else(default_retry);
+    let terms = Terms::new(&retry, &group.reconnect)?;
     Ok(GroupRun {
         instance: group.instance.clone(),
         factory: plimsoll_workloads::factory(&group.workload, servers, seed, connections, terms)?,

@@ -26,5 +26,5 @@ pub use server_connection::ServerConnection;
 pub use servers::GroupServers;
 pub use session::{Session, Sessions};
 pub use statement::{StatementId, Statements};
-pub use terms::{Terms, Tolerance};
+pub use terms::{Terms, Tolerance, default_retry};
 pub use transaction::transact;

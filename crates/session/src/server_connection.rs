@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use plimsoll_core::fault::FaultKind;
 use plimsoll_core::plan::{ReadYourWrites, Role};
 use plimsoll_engine::{ServerIndex, WorkerFault};
 use plimsoll_wire::{
@@ -109,6 +110,7 @@ impl ServerConnection {
         wire.query(sql).map_err(|error| self.failed(error))
     }
 
+    #[cold]
     fn failed(&mut self, error: WireError) -> StatementError {
         let error = StatementError::new(error);
         if error.consequence(&self.shared.terms) == Consequence::Reconnect {
@@ -183,7 +185,7 @@ impl ServerConnection {
 fn prepare(wire: &mut Connection, statements: &Statements, id: StatementId) -> Result<Prepared, WireError> {
     match wire.prepare(statements.text(id)) {
         Ok(statement) => Ok(Prepared::OnServer(statement)),
-        Err(error) if error.is_preparing_unsupported() => Ok(Prepared::AsText),
+        Err(error) if error.kind() == FaultKind::TextOnly => Ok(Prepared::AsText),
         Err(error) => Err(error),
     }
 }

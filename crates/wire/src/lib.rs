@@ -18,6 +18,7 @@ mod connection;
 mod connector;
 mod dial;
 mod error;
+pub mod fault;
 mod first_row;
 #[doc(hidden)]
 pub mod fuzz_entry;
@@ -47,7 +48,7 @@ pub use codec::statement::{PreparedStatement, Value};
 pub use codec::{ProtocolError, ROWS_BYTES_MAX};
 pub use connection::Connection;
 pub use connector::Connector;
-pub use error::{ConnectFailure, Silence, WireError};
+pub use error::{Cause, ConnectFailure, Silence, WireError};
 pub use first_row::FirstRow;
 pub use interrupter::Interrupter;
 pub use options::ConnectOptions;

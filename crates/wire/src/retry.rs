@@ -3,15 +3,14 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::error::{ConnectFailure, WireError};
+use plimsoll_core::fault::FaultKind;
+
+use crate::error::{Cause, ConnectFailure, WireError};
 
 /// How long a server may take to notice that a connection was closed.
 const NOTICED_WITHIN: Duration = Duration::from_millis(300);
 
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// "Too many connections": of the server, of an account at the same time, and of an account by its resources.
-const FULL_CODES: [u16; 3] = [1040, 1203, 1226];
 
 /// How often a login is tried that breaks.
 const LOGINS_MAX: u32 = 3;
@@ -46,19 +45,15 @@ pub fn retry_while_full<T>(mut connect: impl FnMut() -> Result<T, WireError>) ->
     let begin = Instant::now();
     loop {
         match connect() {
-            Err(error) if is_full(&error) && begin.elapsed() < NOTICED_WITHIN => sleep(PAUSE),
+            Err(error) if error.kind() == FaultKind::Full && begin.elapsed() < NOTICED_WITHIN => sleep(PAUSE),
             outcome => return outcome,
         }
     }
 }
 
-fn is_full(error: &WireError) -> bool {
-    error.server_code().is_some_and(|code| FULL_CODES.contains(&code))
-}
-
 /// Whether the server took the connection, and no login came of it.
 fn is_broken(error: &WireError) -> bool {
-    let WireError::Connect { failure, .. } = error else {
+    let Cause::Connect { failure, .. } = error.cause() else {
         return false;
     };
     matches!(failure, ConnectFailure::HungUp | ConnectFailure::Silent(_))
@@ -70,7 +65,7 @@ mod tests {
     use crate::codec::reply::ServerError;
 
     fn refused(code: u16) -> WireError {
-        WireError::Server(ServerError {
+        WireError::from(ServerError {
             code,
             sqlstate: "HY000".to_owned(),
             message: String::new(),
@@ -95,9 +90,9 @@ mod tests {
             let outcome = retry_login(|| left.next().map_or(Ok(()), Err));
             (left.len(), outcome.is_ok())
         };
-        let failed = |failure| WireError::Connect {
-            endpoint: String::new(),
-            failure,
+        let failed = |failure| {
+            let endpoint = String::new();
+            WireError::from(Cause::Connect { endpoint, failure })
         };
         let broken = || failed(ConnectFailure::HungUp);
         assert_eq!(

@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
-use plimsoll_core::plan::{OltpOptions, ReconnectPlan, RetryRule, WorkloadPlan};
+use plimsoll_core::plan::{OltpOptions, ReconnectPlan, WorkloadPlan};
 use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun};
-use plimsoll_session::Terms;
+use plimsoll_session::{Terms, default_retry};
 use plimsoll_sim::{Script, Sim};
 use support::trial::{Summary, Until, run_group_beside};
 use support::{over_tcp, servers};
@@ -27,7 +27,7 @@ fn ms(milliseconds: u64) -> Duration {
 fn run_cut<T>(sim: &Sim, connections: u32, cut: impl FnOnce() -> T) -> (Summary, T) {
     let workload = WorkloadPlan::OltpPointSelect(OltpOptions::default());
     let target = over_tcp("127.0.0.1", sim.port(), "root", "test");
-    let terms = Terms::new(&RetryRule::defaults(), &ReconnectPlan::default()).unwrap();
+    let terms = Terms::new(&default_retry(), &ReconnectPlan::default()).unwrap();
     let group = GroupRun {
         instance: "sim".to_owned(),
         factory: plimsoll_workloads::factory(&workload, &servers(&target), 1, connections, terms).unwrap(),
