@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod connections;
+pub mod fault;
 pub mod histogram;
 pub mod lock;
 pub mod message;

@@ -164,7 +164,7 @@ mod tests {
             arrivals,
             connections: 4,
             connect: ConnectPlan::default(),
-            retry: vec![],
+            retry: None,
             reconnect: ReconnectPlan::default(),
         };
         schedule(&group, 1, Share::default()).err().expect("refused")

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plimsoll_core::message::{Done, Encryption, EngineWarning, Message, PROTOCOL, TrialCommand};
 use plimsoll_core::plan::{Connections, Group, Share, TrialPlan};
 use plimsoll_engine::{CONNECTIONS_MAX, ConnectionTerms, GroupRun, Trial, TrialHandle, TrialOptions, WorkerFault};
-use plimsoll_session::{GroupServers, Heartbeat, Terms};
+use plimsoll_session::{GroupServers, Heartbeat, Terms, default_retry};
 use plimsoll_workloads::{Workload as _, sessions_count};
 
 use crate::input::Input;
@@ -146,7 +146,8 @@ fn build_group(
     seed: u64,
     connections: Connections,
 ) -> Result<GroupRun, WorkerFault> {
-    let terms = Terms::new(&group.retry, &group.reconnect)?;
+    let retry = group.retry.clone().unwrap_or_else(default_retry);
+    let terms = Terms::new(&retry, &group.reconnect)?;
     Ok(GroupRun {
         instance: group.instance.clone(),
         factory: plimsoll_workloads::factory(&group.workload, servers, seed, connections, terms)?,

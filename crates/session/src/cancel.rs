@@ -1,6 +1,6 @@
 //! What lets the engine cut a worker's connections from another thread, across reconnects.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use plimsoll_core::lock::lock;
@@ -8,11 +8,13 @@ use plimsoll_core::lock::lock;
 use plimsoll_engine::Interrupter;
 use plimsoll_wire::Interrupter as WireInterrupter;
 
+use crate::clock::{Bell, Clock};
+
 /// The end of a trial as all connections of one session see it.
-#[derive(Default)]
 pub(crate) struct CancelRegistry {
+    clock: Arc<dyn Clock>,
     state: Mutex<State>,
-    ended: Condvar,
+    ended: Bell,
 }
 
 #[derive(Default)]
@@ -22,6 +24,15 @@ struct State {
 }
 
 impl CancelRegistry {
+    /// Nothing to cut yet.
+    pub(crate) fn new(clock: &Arc<dyn Clock>) -> Self {
+        Self {
+            clock: Arc::clone(clock),
+            state: Mutex::default(),
+            ended: Bell::default(),
+        }
+    }
+
     /// A handle for one more connection, however often it is opened: cutting ends it, also while it is being opened.
     pub(crate) fn register(&self) -> WireInterrupter {
         let cut = WireInterrupter::default();
@@ -36,10 +47,8 @@ impl CancelRegistry {
 
     /// Waits, at most until the connections are cut. True when they were.
     pub(crate) fn wait(&self, duration: Duration) -> bool {
-        let waited = self
-            .ended
-            .wait_timeout_while(self.lock(), duration, |state| !state.is_cut);
-        waited.unwrap_or_else(PoisonError::into_inner).0.is_cut
+        let until_ns = self.clock.after(duration);
+        self.clock.wait(&self.ended, until_ns, &|| self.is_cut())
     }
 
     /// What the engine calls to end everything that is under way.
@@ -52,7 +61,8 @@ impl CancelRegistry {
         let mut state = self.lock();
         state.is_cut = true;
         state.cuts.iter().for_each(WireInterrupter::interrupt);
-        self.ended.notify_all();
+        drop(state);
+        self.ended.ring();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

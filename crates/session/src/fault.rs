@@ -4,11 +4,11 @@
 
 use std::time::Duration;
 
+use plimsoll_core::fault::FaultKind;
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::RetryRule;
 use plimsoll_core::snapshot::ErrorClass;
 use plimsoll_engine::WorkerFault;
-use plimsoll_wire::{ConnectFailure, ServerError, Silence, WireError};
+use plimsoll_wire::{Cause, ConnectFailure, ServerError, Silence, WireError};
 
 use crate::terms::Terms;
 
@@ -35,6 +35,7 @@ pub struct StatementError {
 
 impl StatementError {
     /// Sorts an error of the wire.
+    #[cold]
     pub fn new(error: WireError) -> Self {
         Self {
             error,
@@ -50,14 +51,9 @@ impl StatementError {
         }
     }
 
-    /// What a workload itself found to be missing: counted as the server counts it, error 1329, "no data".
+    /// What a workload itself found to be missing, counted as the server counts it.
     pub fn no_data(what: &str) -> Self {
-        let error = ServerError {
-            code: 1329,
-            sqlstate: "02000".to_owned(),
-            message: what.to_owned(),
-        };
-        Self::new(WireError::Server(error))
+        Self::new(ServerError::no_data(what).into())
     }
 
     /// MySQL's error number; 0 when the client noticed the error without one.
@@ -85,7 +81,7 @@ impl StatementError {
             Consequence::Reconnect if self.is_connecting => ErrorClass::Connect,
             Consequence::Repeat => ErrorClass::Retryable,
             Consequence::Reconnect => ErrorClass::Connection,
-            Consequence::Fail if RetryRule::ASKED_FOR.contains(&self.code()) => ErrorClass::Retryable,
+            Consequence::Fail if self.error.kind().asks_for_repetition() => ErrorClass::Retryable,
             Consequence::Fail | Consequence::EndRun => ErrorClass::Statement,
         }
     }
@@ -99,13 +95,16 @@ impl StatementError {
                 Consequence::EndRun
             };
         }
-        match self.error.server_code() {
-            Some(code) if terms.repeats(code) => Consequence::Repeat,
+        let Some(said) = self.error.server() else {
+            return Consequence::EndRun;
+        };
+        match said.kind() {
+            _ if terms.repeats(said.code) => Consequence::Repeat,
             _ if terms.is_strict => Consequence::EndRun,
-            Some(code) if !never_works(code) => Consequence::Fail,
             // It did work, and the server was made read-only since.
-            Some(code) if READ_ONLY.contains(&code) && terms.has_worked() => Consequence::Fail,
-            Some(_) | None => Consequence::EndRun,
+            FaultKind::ReadOnly if terms.has_worked() => Consequence::Fail,
+            kind if kind.never_works() => Consequence::EndRun,
+            _ => Consequence::Fail,
         }
     }
 
@@ -115,110 +114,43 @@ impl StatementError {
     }
 }
 
-const GRANT: &str = "grant the account what it needs: GRANT SELECT, INSERT, UPDATE, DELETE ON its database";
-const OTHER_SHAPE: &str = "the table has another shape: remove it, then make the data with `plimsoll prepare`";
-
-/// A server that takes no writes: by an option, in a read-only transaction, or as a replica.
-const READ_ONLY: [u16; 3] = [1290, 1792, 1836];
-
-/// Errors that every transaction of the workload would meet again, and what to do about each.
-const CURES: [(u16, &str); 16] = [
-    (1044, GRANT),
-    (
-        1045,
-        "check the account's name and password, and that it may connect from this host",
-    ),
-    (1046, "name a database in the target: mysql://user@host:port/database"),
-    (
-        1049,
-        "create it with CREATE DATABASE, or name another one in the target",
-    ),
-    (1054, OTHER_SHAPE),
-    (
-        1064,
-        "the server does not know this syntax: is it of the MySQL family, and what is its sql_mode?",
-    ),
-    (1136, OTHER_SHAPE),
-    (1142, GRANT),
-    (1143, GRANT),
-    (
-        1146,
-        "make the data with `plimsoll prepare`, with the same number of tables and rows",
-    ),
-    (1227, "grant the account the privilege"),
-    (
-        1290,
-        "the server runs with an option that forbids this: start it without, or use a read-only workload",
-    ),
-    (
-        1461,
-        "raise max_prepared_stmt_count, use fewer connections or tables, or send statements as text",
-    ),
-    (1698, "the account does not log in by password: use another one"),
-    (
-        1792,
-        "transactions are read-only here: set transaction_read_only=0, or use a read-only workload",
-    ),
-    (
-        1836,
-        "the server is read-only: set read_only=0, or use a read-only workload, or the source",
-    ),
-];
-
-fn never_works(code: u16) -> bool {
-    CURES.iter().any(|(known, _)| *known == code)
-}
-
-fn cure(code: u16) -> Option<&'static str> {
-    CURES.iter().find(|(known, _)| *known == code).map(|(_, cure)| *cure)
-}
-
 /// An error of the wire as what ends a run: what was being done, what the server said, and the cure where one is known.
 /// Errors that no server sent name their endpoint themselves.
 pub fn worker_fault(error: &WireError, doing: &str) -> WorkerFault {
-    let said = match error {
-        WireError::Server(said) => said,
-        WireError::Connect {
-            failure: ConnectFailure::TlsFile(fault),
-            ..
-        } => return WorkerFault::new(FailureClass::Spec, format!("tls: {fault}")),
-        WireError::Connect {
-            failure: ConnectFailure::ServerKeyFile(fault),
-            ..
-        } => return WorkerFault::new(FailureClass::Spec, format!("server_public_key_path: {fault}")),
-        other => return WorkerFault::new(FailureClass::Target, other.to_string()),
-    };
-    let message = match cure(said.code) {
-        Some(cure) => format!("{doing}: {said}; {cure}"),
-        None => format!("{doing}: {error}"),
-    };
-    WorkerFault {
-        class: FailureClass::Target,
-        code: Some(said.code),
-        sqlstate: Some(said.sqlstate.clone()),
-        server: None,
-        message,
+    let spec = |thing: &str, fault: &str| WorkerFault::new(FailureClass::Spec, format!("{thing}: {fault}"));
+    match error.cause() {
+        Cause::Server(said) => WorkerFault {
+            code: Some(said.code),
+            sqlstate: Some(said.sqlstate.clone()),
+            ..WorkerFault::new(FailureClass::Target, format!("{doing}: {error}"))
+        },
+        Cause::Connect { failure, .. } => match failure {
+            ConnectFailure::TlsFile(fault) => spec("tls", fault),
+            ConnectFailure::ServerKeyFile(fault) => spec("server_public_key_path", fault),
+            _ => WorkerFault::new(FailureClass::Target, error.to_string()),
+        },
+        _ => WorkerFault::new(FailureClass::Target, error.to_string()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::Tolerance;
-    use plimsoll_core::plan::ReconnectPlan;
+    use crate::terms::{Tolerance, default_retry};
+    use plimsoll_core::plan::{ReconnectPlan, RetryRule};
 
     fn said(code: u16) -> StatementError {
-        StatementError::new(WireError::Server(ServerError {
+        let error = ServerError {
             code,
             sqlstate: "HY000".to_owned(),
             message: "no".to_owned(),
-        }))
+        };
+        StatementError::new(error.into())
     }
 
     fn closed() -> StatementError {
-        StatementError::new(WireError::Closed {
-            endpoint: "db:3306".to_owned(),
-        })
+        let endpoint = "db:3306".to_owned();
+        StatementError::new(Cause::Closed { endpoint }.into())
     }
 
     fn terms(retry: &[RetryRule]) -> Terms {
@@ -279,7 +211,7 @@ mod tests {
         assert_eq!(sorted(&said(1213), &none), (Consequence::Fail, ErrorClass::Retryable));
         let rule = RetryRule {
             codes: vec![1062, 1146],
-            ..RetryRule::defaults().remove(0)
+            ..default_retry().remove(0)
         };
         let own = terms(&[rule]);
         for code in [1062, 1146] {
@@ -299,13 +231,11 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_used_is_the_users_to_mend() {
-        let fault = worker_fault(
-            &WireError::Connect {
-                endpoint: "db:3306".to_owned(),
-                failure: ConnectFailure::TlsFile("/ca.pem cannot be read".to_owned()),
-            },
-            "connect",
-        );
+        let cause = Cause::Connect {
+            endpoint: "db:3306".to_owned(),
+            failure: ConnectFailure::TlsFile("/ca.pem cannot be read".to_owned()),
+        };
+        let fault = worker_fault(&cause.into(), "connect");
         let expect = (FailureClass::Spec, "tls: /ca.pem cannot be read");
         assert_eq!((fault.class, fault.message.as_str()), expect);
     }

@@ -7,9 +7,11 @@
 #![forbid(unsafe_code)]
 
 mod cancel;
+mod clock;
 mod fault;
 mod prepared;
 mod replicas;
+mod retry;
 mod server_connection;
 mod servers;
 mod session;
@@ -19,12 +21,14 @@ mod statement;
 mod terms;
 mod transaction;
 
+pub use clock::{Bell, Clock, Connect, MachineClock};
 pub use fault::{Consequence, StatementError, worker_fault};
 pub use plimsoll_wire::{Captured, FirstRow, Reply, Results, Sink, Value};
 pub use replicas::{Heartbeat, preflight};
+pub use retry::{retry_login, retry_while_full};
 pub use server_connection::ServerConnection;
 pub use servers::GroupServers;
 pub use session::{Session, Sessions};
 pub use statement::{StatementId, Statements};
-pub use terms::{Terms, Tolerance};
+pub use terms::{Terms, Tolerance, default_retry};
 pub use transaction::transact;

@@ -6,14 +6,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use plimsoll_core::fault::FaultKind;
 use plimsoll_core::plan::{ReadYourWrites, Role};
 use plimsoll_engine::{ServerIndex, WorkerFault};
-use plimsoll_wire::{
-    ConnectOptions, Connection, Connector, Interrupter, Reply, Sink, Value, WireError, retry_while_full,
-};
+use plimsoll_wire::{ConnectOptions, Connection, Interrupter, Reply, Sink, Value, WireError};
 
+use crate::clock::Connect;
 use crate::fault::{Consequence, StatementError, worker_fault};
 use crate::prepared::{Prepared, PreparedStatements};
+use crate::retry::retry_while_full;
 use crate::shared::Shared;
 use crate::statement::{StatementId, Statements};
 
@@ -109,6 +110,7 @@ impl ServerConnection {
         wire.query(sql).map_err(|error| self.failed(error))
     }
 
+    #[cold]
     fn failed(&mut self, error: WireError) -> StatementError {
         let error = StatementError::new(error);
         if error.consequence(&self.shared.terms) == Consequence::Reconnect {
@@ -145,7 +147,8 @@ impl ServerConnection {
     /// Closes it and opens a new one.
     pub(crate) fn renew(&mut self, timeout: Duration) -> Result<(), WireError> {
         self.close();
-        retry_while_full(|| self.open(timeout))
+        let clock = Arc::clone(&self.shared.servers.clock);
+        retry_while_full(&*clock, || self.open(timeout))
     }
 
     /// Says good-bye, if it is open, so that the server does not log an aborted connection.
@@ -155,8 +158,8 @@ impl ServerConnection {
         }
     }
 
-    fn connector(&self) -> &Connector {
-        &self.shared.servers.at(self.server).connector
+    fn connector(&self) -> &dyn Connect {
+        &*self.shared.servers.at(self.server).connector
     }
 
     /// Where it leads, for messages.
@@ -183,7 +186,7 @@ impl ServerConnection {
 fn prepare(wire: &mut Connection, statements: &Statements, id: StatementId) -> Result<Prepared, WireError> {
     match wire.prepare(statements.text(id)) {
         Ok(statement) => Ok(Prepared::OnServer(statement)),
-        Err(error) if error.is_preparing_unsupported() => Ok(Prepared::AsText),
+        Err(error) if error.kind() == FaultKind::TextOnly => Ok(Prepared::AsText),
         Err(error) => Err(error),
     }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::{ReadsPlan, Role, RoleTarget};
+use plimsoll_core::plan::{ReadsPlan, Role, RoleTarget, Target};
 use plimsoll_engine::{GroupServer, ReplicaTally, ServerIndex};
 use plimsoll_wire::Connector;
 
+use crate::clock::{Clock, Connect, MachineClock};
 use crate::replicas::{Beats, Replica};
 
 /// As many replicas as a group may have.
@@ -18,13 +19,14 @@ pub struct GroupServers {
     /// How reads are spread; `None` where they stay on the source.
     pub(crate) reads: Option<ReadsPlan>,
     pub(crate) beats: Arc<Beats>,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 /// One of them.
 pub(crate) struct Server {
     pub(crate) role: Role,
     pub(crate) instance: Option<String>,
-    pub(crate) connector: Connector,
+    pub(crate) connector: Arc<dyn Connect>,
     /// What is known of it, if it is a replica.
     pub(crate) replica: Option<Arc<Replica>>,
 }
@@ -32,12 +34,24 @@ pub(crate) struct Server {
 impl GroupServers {
     /// Servers with these targets. Nothing is connected yet. What is wrong with them is told by [`Self::faults`].
     pub fn new(targets: &[RoleTarget], reads: Option<ReadsPlan>) -> Self {
-        let beats = Arc::new(Beats::default());
+        Self::with(targets, reads, Arc::new(MachineClock), &|target| {
+            Arc::new(Connector::new(target.clone()))
+        })
+    }
+
+    /// The same under another clock, and reached in another way.
+    pub fn with(
+        targets: &[RoleTarget],
+        reads: Option<ReadsPlan>,
+        clock: Arc<dyn Clock>,
+        connect: &dyn Fn(&Target) -> Arc<dyn Connect>,
+    ) -> Self {
+        let beats = Arc::new(Beats::new(&clock));
         let of_role = |role: Role| targets.iter().filter(move |one| one.role == role);
         let server = |one: &RoleTarget| Server {
             role: one.role,
             instance: one.instance.clone(),
-            connector: Connector::new(one.target.clone()),
+            connector: connect(&one.target),
             replica: (one.role == Role::Replica).then(|| Arc::new(Replica::new(&beats))),
         };
         Self {
@@ -47,6 +61,7 @@ impl GroupServers {
                 .collect(),
             reads,
             beats,
+            clock,
         }
     }
 

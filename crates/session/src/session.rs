@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{ReadPolicy, ReadYourWrites, Role};
-use plimsoll_engine::{Gate, GroupServer, Interrupter, ServerIndex, WorkerFault, monotonic_ns};
-use plimsoll_wire::retry_login;
+use plimsoll_engine::{Gate, GroupServer, Interrupter, ServerIndex, WorkerFault};
 
 use crate::cancel::CancelRegistry;
 use crate::fault::StatementError;
+use crate::retry::retry_login;
 use crate::server_connection::ServerConnection;
 use crate::servers::GroupServers;
 use crate::shared::Shared;
@@ -47,7 +47,7 @@ impl Sessions {
     /// When one of the servers does not let us in.
     pub fn open(&self, worker: u32) -> Result<Session, WorkerFault> {
         let shared = &self.0;
-        let cancels = Arc::new(CancelRegistry::default());
+        let cancels = Arc::new(CancelRegistry::new(&shared.servers.clock));
         let spread = Spread::new(&shared.servers, worker);
         let count = if spread.is_some() {
             shared.servers.servers.len()
@@ -63,7 +63,8 @@ impl Sessions {
             let mut connection = ServerConnection::new(shared, server, interrupter);
             let is_wanted = server == ServerIndex::SOURCE || spread.as_ref().is_some_and(|one| one.begins_with(server));
             if is_wanted {
-                retry_login(|| connection.open(CONNECT_TIMEOUT)).map_err(|error| connection.cannot_connect(&error))?;
+                let opened = retry_login(&*shared.servers.clock, || connection.open(CONNECT_TIMEOUT));
+                opened.map_err(|error| connection.cannot_connect(&error))?;
             }
             connections.push(connection);
         }
@@ -197,7 +198,10 @@ impl Session {
         };
         // What is waited for or known to be there cannot be missed.
         let may_miss = spread.plan.read_your_writes == ReadYourWrites::Off;
-        replica.count_read(monotonic_ns(), if may_miss { spread.written_ns } else { 0 });
+        replica.count_read(
+            self.shared.servers.clock.monotonic_ns(),
+            if may_miss { spread.written_ns } else { 0 },
+        );
         if spread.plan.policy == ReadPolicy::LeastOutstanding {
             replica.begin_read();
         }
@@ -258,10 +262,11 @@ impl Session {
     fn wait_for_own_write(&mut self, server: ServerIndex, gate: &mut Gate<'_>) -> Option<bool> {
         let (spread, wire) = (self.spread.as_mut()?, self.connections[server.0].wire()?);
         gate.sent();
-        let begin_ns = monotonic_ns();
+        let clock = &self.shared.servers.clock;
+        let begin_ns = clock.monotonic_ns();
         let waited = spread.wait(server, wire);
         let replica = self.shared.servers.replica(server);
-        replica.count_wait(monotonic_ns() - begin_ns, matches!(waited, Ok(false)));
+        replica.count_wait(clock.monotonic_ns() - begin_ns, matches!(waited, Ok(false)));
         let error = match waited {
             Ok(has_it) => return Some(has_it),
             Err(error) => StatementError::new(error),

@@ -3,11 +3,13 @@
 //! Deliberately not here: opening connections (see `session`).
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use plimsoll_core::plan::{ReadPolicy, ReadYourWrites, ReadsPer, ReadsPlan};
-use plimsoll_engine::{ServerIndex, monotonic_ns};
+use plimsoll_engine::ServerIndex;
 use plimsoll_wire::{Connection, FirstRow, Flavour, Sink, Value, WireError};
 
+use crate::clock::Clock;
 use crate::servers::GroupServers;
 
 /// The name of the column that says how a wait ended.
@@ -15,6 +17,7 @@ const WAITED: &str = "waited";
 
 /// The choices of one session. Nothing is allocated for a choice but for a statement longer than any before.
 pub(crate) struct Spread {
+    clock: Arc<dyn Clock>,
     pub(crate) plan: ReadsPlan,
     replicas: u32,
     /// The place among the replicas that is next in turn.
@@ -50,6 +53,7 @@ impl Spread {
         let replicas = servers.replicas().count() as u32;
         let turn = worker % replicas;
         Some(Self {
+            clock: Arc::clone(&servers.clock),
             plan,
             replicas,
             turn,
@@ -89,14 +93,14 @@ impl Spread {
     /// Whether it is time for another attempt to connect to this replica.
     pub(crate) fn may_connect(&self, server: ServerIndex) -> bool {
         let retry_ns = self.places[place(server)].retry_ns;
-        retry_ns == 0 || monotonic_ns() >= retry_ns
+        retry_ns == 0 || self.clock.monotonic_ns() >= retry_ns
     }
 
     /// The connection to this replica is gone, or did not come: after the pause that `pause_ns` gives for so many
     /// attempts, another may be made.
     pub(crate) fn lost(&mut self, server: ServerIndex, pause_ns: impl FnOnce(u32) -> u64) {
         let one = &mut self.places[place(server)];
-        one.retry_ns = monotonic_ns() + pause_ns(one.attempts);
+        one.retry_ns = self.clock.monotonic_ns() + pause_ns(one.attempts);
         one.attempts = one.attempts.saturating_add(1);
     }
 
@@ -108,7 +112,7 @@ impl Spread {
 
     /// The session's transaction was committed on the source.
     pub(crate) fn wrote(&mut self, source: Option<&Connection>) {
-        self.written_ns = monotonic_ns();
+        self.written_ns = self.clock.monotonic_ns();
         self.writes_count += 1;
         if self.plan.read_your_writes == ReadYourWrites::Wait {
             self.gtid.clear();

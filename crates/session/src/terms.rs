@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use plimsoll_core::plan::{ReconnectPlan, RetryRule};
 use plimsoll_engine::WorkerFault;
+use plimsoll_wire::fault::REPEATED_CODES;
 
 /// More rules than this nobody can keep apart; the counts of a transaction are kept on the stack.
 const RULES_MAX: usize = 16;
@@ -153,8 +154,18 @@ impl Terms {
 impl Default for Terms {
     /// Those of a plan that says nothing.
     fn default() -> Self {
-        Self::new(&RetryRule::defaults(), &ReconnectPlan::default()).expect("the defaults make sense")
+        Self::new(&default_retry(), &ReconnectPlan::default()).expect("the defaults make sense")
     }
+}
+
+/// What is tried again where a plan says nothing: what servers ask for, at once, 99 times.
+pub fn default_retry() -> Vec<RetryRule> {
+    vec![RetryRule {
+        codes: REPEATED_CODES.to_vec(),
+        limit: 99,
+        pause_ms: 0.0,
+        pause_max_ms: RetryRule::default_pause_max_ms(),
+    }]
 }
 
 /// How often one transaction was repeated, by rule. It does not hold the terms, which all connections share: counting their

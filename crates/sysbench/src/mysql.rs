@@ -20,9 +20,6 @@ const SOCKETS: [&str; 4] = [
 /// The files that `--mysql-ssl=on` of sysbench 1.0 reads from the current folder.
 const SSL_FILES: [&str; 3] = ["cacert.pem", "client-cert.pem", "client-key.pem"];
 
-/// Errors by which MySQL's client library says that a connection is lost.
-pub const LOST: [u16; 4] = [2006, 2011, 2013, 2055];
-
 /// All servers that the options name; each connection takes the next.
 #[derive(Debug)]
 pub struct Targets {

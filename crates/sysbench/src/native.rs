@@ -8,11 +8,12 @@ use std::sync::Arc;
 use plimsoll_core::plan::{OltpKind, OltpOptions, OltpPlan, RoleTarget};
 use plimsoll_engine::WorkerFault;
 use plimsoll_session::{GroupServers, Terms, Tolerance};
+use plimsoll_wire::fault::client;
 use plimsoll_workloads::Workload as _;
 
 use crate::distributions::Distributions;
 use crate::exit::Exit;
-use crate::mysql::{Ignored, LOST};
+use crate::mysql::Ignored;
 use crate::options::Options;
 use crate::test::{Context, Run};
 
@@ -74,7 +75,7 @@ pub fn run(workload: &OltpPlan, targets: &[RoleTarget], context: &Arc<Context>, 
 /// What a run lives with: `--mysql-ignore-errors`.
 fn tolerance(options: &Options) -> Result<Tolerance, String> {
     let ignored = Ignored::new(options)?;
-    let lost_connections = LOST.iter().any(|code| ignored.contains(*code));
+    let lost_connections = client::LOST_ALL.iter().any(|code| ignored.contains(*code));
     let (codes, all) = match ignored {
         Ignored::All => (vec![], true),
         Ignored::Codes(codes) => (codes, false),

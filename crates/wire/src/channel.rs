@@ -12,7 +12,7 @@ use crate::buffer::ReadBuffer;
 use crate::codec::packet::{HEADER_BYTES, Header, PACKET_BYTES_MAX, SkipUntil, Skipped, Skipper};
 use crate::codec::reply::ServerError;
 use crate::codec::{CONTROL_PACKET_BYTES_MAX, ProtocolError, STATEMENT_BYTES_MAX};
-use crate::error::WireError;
+use crate::error::{Cause, WireError};
 use crate::interrupter::{Interrupter, Line};
 use crate::socket::Socket;
 use crate::tls::{Encryption, TlsStream};
@@ -125,7 +125,7 @@ impl Channel {
         let size_bytes = self.out.len() - HEADER_BYTES;
         if size_bytes > STATEMENT_BYTES_MAX {
             self.out = Vec::new();
-            return Err(WireError::StatementTooLong { size_bytes });
+            return Err(Cause::StatementTooLong { size_bytes }.into());
         }
         let mut start = 0;
         loop {
@@ -169,10 +169,11 @@ impl Channel {
     }
 
     /// A server that ends the connection while a statement is still being sent says why before it does.
+    #[cold]
     fn last_words(&mut self, source: io::Error) -> WireError {
         let _ = self.socket().set_read_timeout(Some(LAST_WORDS_MAX)); // the connection is lost anyway
         match self.error_packet() {
-            Ok(error) => WireError::Server(error),
+            Ok(error) => error.into(),
             Err(_) => self.lost(source),
         }
     }
@@ -208,10 +209,11 @@ impl Channel {
 
     /// A server that ends a connection on its own says so with an error packet numbered 0 whenever it likes; any other packet
     /// out of order is a fault.
+    #[cold]
     fn out_of_turn(&mut self, header: Header) -> Result<(), WireError> {
         let payload = &self.buffer.unread()[HEADER_BYTES..HEADER_BYTES + header.length];
         match ServerError::decode(payload) {
-            Ok(error) if header.sequence == 0 => Err(WireError::Server(error)),
+            Ok(error) if header.sequence == 0 => Err(error.into()),
             _ => Ok(header.expect_sequence(self.sequence)?),
         }
     }
@@ -326,16 +328,15 @@ impl Channel {
     }
 
     /// Whatever a socket says that was shut down here: the reason is why that was done.
+    #[cold]
     pub fn lost(&self, source: io::Error) -> WireError {
         let source = if self.line.is_given_up() {
             io::ErrorKind::WouldBlock.into()
         } else {
             source
         };
-        WireError::Lost {
-            endpoint: self.endpoint.clone(),
-            source,
-        }
+        let endpoint = self.endpoint.clone();
+        Cause::Lost { endpoint, source }.into()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::codec::capability;
 use crate::codec::greeting::ServerInfo;
 use crate::codec::row::TextRow;
 use crate::codec::statement::{PreparedStatement, Value};
-use crate::error::WireError;
+use crate::error::{Cause, WireError};
 use crate::interrupter::Interrupter;
 use crate::login::Agreement;
 use crate::options::ConnectOptions;
@@ -241,9 +241,8 @@ impl Connection {
     #[inline]
     fn check_usable(&self) -> Result<(), WireError> {
         if self.broken {
-            Err(WireError::Closed {
-                endpoint: self.channel.endpoint.clone(),
-            })
+            let endpoint = self.channel.endpoint.clone();
+            Err(Cause::Closed { endpoint }.into())
         } else {
             Ok(())
         }

@@ -5,7 +5,7 @@ use plimsoll_core::plan::Target;
 use crate::channel::Channel;
 use crate::connection::Connection;
 use crate::dial::Dial;
-use crate::error::WireError;
+use crate::error::{Cause, WireError};
 use crate::interrupter::Interrupter;
 use crate::login::log_in;
 use crate::lookup::Lookup;
@@ -49,7 +49,7 @@ impl Connector {
             timeout: options.connect_timeout,
             network_timeout: options.network_timeout,
         };
-        let socket = dial.open(&self.target.endpoint).map_err(|failure| WireError::Connect {
+        let socket = dial.open(&self.target.endpoint).map_err(|failure| Cause::Connect {
             endpoint: endpoint.clone(),
             failure,
         })?;

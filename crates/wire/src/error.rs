@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use plimsoll_core::fault::FaultKind;
 use thiserror::Error;
 
 use crate::codec::reply::ServerError;
@@ -71,9 +72,16 @@ pub enum Silence {
     Network,
 }
 
-/// Anything that kept a command from succeeding.
+/// Anything that kept a command from succeeding: as small as a pointer, since every successful reply makes room for one.
 #[derive(Debug, Error)]
-pub enum WireError {
+#[error("{0}")]
+pub struct WireError(Box<Cause>);
+
+const _: () = assert!(size_of::<Result<(), WireError>>() == size_of::<usize>());
+
+/// What kept a command from succeeding.
+#[derive(Debug, Error)]
+pub enum Cause {
     /// No connection came about.
     #[error("cannot connect to {endpoint}: {failure}")]
     Connect {
@@ -102,7 +110,7 @@ pub enum WireError {
         plugin: String,
     },
     /// The server said no. The connection can be used on, unless the error says that it ends.
-    #[error("{error}{}", cure(.0.code), error = .0)]
+    #[error("{}", refusal_text(.0))]
     Server(ServerError),
     /// The connection broke, or no answer came in time.
     #[error("{}", lost_text(.endpoint, .source))]
@@ -114,7 +122,7 @@ pub enum WireError {
     },
     /// The server broke the protocol.
     #[error("the server broke MySQL's protocol: {0}")]
-    Protocol(#[from] ProtocolError),
+    Protocol(ProtocolError),
     /// The connection was used again after it broke.
     #[error("the connection to {endpoint} is closed")]
     Closed {
@@ -158,67 +166,85 @@ pub enum WireError {
 }
 
 impl WireError {
-    /// MySQL's error number, when it was the server that said no.
-    pub fn server_code(&self) -> Option<u16> {
-        match self {
-            Self::Server(error) => Some(error.code),
+    /// What it was.
+    pub fn cause(&self) -> &Cause {
+        &self.0
+    }
+
+    /// What it was, with all that belongs to it.
+    pub(crate) fn into_cause(self) -> Cause {
+        *self.0
+    }
+
+    /// What the server said, when it was the server that said no.
+    pub fn server(&self) -> Option<&ServerError> {
+        match &*self.0 {
+            Cause::Server(error) => Some(error),
             _ => None,
         }
     }
 
-    /// Whether the server cannot prepare such a statement: it takes it as text only.
-    pub fn is_preparing_unsupported(&self) -> bool {
-        self.server_code()
-            .is_some_and(|code| PREPARING_UNSUPPORTED_CODES.contains(&code))
+    /// MySQL's error number, when it was the server that said no.
+    pub fn server_code(&self) -> Option<u16> {
+        self.server().map(|error| error.code)
+    }
+
+    /// What it means.
+    pub fn kind(&self) -> FaultKind {
+        match &*self.0 {
+            Cause::Server(error) => error.kind(),
+            Cause::Connect { .. } | Cause::Lost { .. } | Cause::Protocol(_) | Cause::Closed { .. } => FaultKind::Gone,
+            _ => FaultKind::Other,
+        }
     }
 
     /// Whether the connection is of no more use or never came about, and another attempt may have more luck.
     pub fn is_connection_lost(&self) -> bool {
-        match self {
-            Self::Server(error) => ends_connection(error.code),
-            Self::Connect { .. } | Self::Lost { .. } | Self::Protocol(_) | Self::Closed { .. } => true,
-            _ => false,
-        }
+        self.kind().ends_connection()
     }
 
     /// Who was silent when the connection was lost for that; `None` when it broke for another reason.
     pub fn silence(&self) -> Option<Silence> {
-        match self {
-            Self::Lost { source, .. } => silence(source),
+        match &*self.0 {
+            Cause::Lost { source, .. } => silence(source),
             _ => None,
         }
     }
 
     /// Whether the connection must not be used again: it is gone, its exchange is unfinished, or its server is hostile.
     pub(crate) fn breaks_connection(&self) -> bool {
-        self.is_connection_lost() || matches!(self, Self::LocalFileAsked { .. })
+        self.is_connection_lost() || matches!(&*self.0, Cause::LocalFileAsked { .. })
     }
 }
 
-/// "Not supported in the prepared statement protocol", and of parameters in statements like HANDLER since MySQL 9.
-const PREPARING_UNSUPPORTED_CODES: [u16; 2] = [1295, 6413];
-
-/// Errors after which the server closes the connection: shutdown, kill, idle too long, network trouble.
-fn ends_connection(code: u16) -> bool {
-    matches!(
-        code,
-        1053 | 1077 | 1079 | 1080 | 1152..=1161 | 1184 | 1927 | 3169 | 4031
-    )
+/// The one place where they are made: whatever leads here is kept out of the way of what succeeds.
+impl From<Cause> for WireError {
+    #[cold]
+    #[inline(never)]
+    fn from(cause: Cause) -> Self {
+        Self(Box::new(cause))
+    }
 }
 
-/// What to do about a server's error, where that is known.
-fn cure(code: u16) -> &'static str {
-    match code {
-        1040 => "; use fewer connections or raise the server's max_connections",
-        1044 | 1142 | 1227 => "; grant the account the privilege",
-        1045 => "; check user and password",
-        1049 => "; create the database or name another",
-        1130 => "; the server lets no account in from this host",
-        1148 | 3948 | 4166 => "; set local_infile=ON on the server",
-        1153 => "; raise the server's max_allowed_packet",
-        1203 | 1226 => "; use fewer connections or raise the account's limit",
-        1461 => "; raise the server's max_prepared_stmt_count",
-        _ => "",
+impl From<ServerError> for WireError {
+    #[cold]
+    fn from(error: ServerError) -> Self {
+        Cause::Server(error).into()
+    }
+}
+
+impl From<ProtocolError> for WireError {
+    #[cold]
+    fn from(fault: ProtocolError) -> Self {
+        Cause::Protocol(fault).into()
+    }
+}
+
+/// What the server said, with the cure where one is known.
+fn refusal_text(error: &ServerError) -> String {
+    match error.cure() {
+        Some(cure) => format!("{error}; {cure}"),
+        None => error.to_string(),
     }
 }
 
@@ -254,7 +280,7 @@ fn lost_text(endpoint: &str, source: &io::Error) -> String {
 mod tests {
     use super::*;
 
-    fn check(error: &WireError, expect: &str) {
+    fn check(error: &Cause, expect: &str) {
         assert_eq!(error.to_string(), expect);
     }
 
@@ -262,14 +288,14 @@ mod tests {
     fn messages_name_the_thing_and_the_cure() {
         let endpoint = || "127.0.0.1:3306".to_owned();
         check(
-            &WireError::Connect {
+            &Cause::Connect {
                 endpoint: endpoint(),
                 failure: ConnectFailure::Refused,
             },
             "cannot connect to 127.0.0.1:3306: connection refused; is the server running there?",
         );
         check(
-            &WireError::Lost {
+            &Cause::Lost {
                 endpoint: endpoint(),
                 source: io::ErrorKind::WouldBlock.into(),
             },
@@ -282,11 +308,11 @@ mod tests {
             message: "Too many connections".into(),
         };
         check(
-            &WireError::Server(error),
+            &Cause::Server(error),
             "Too many connections (error 1040, SQLSTATE 08004); use fewer connections or raise the server's max_connections",
         );
         check(
-            &WireError::StatementTooLong {
+            &Cause::StatementTooLong {
                 size_bytes: 1_073_741_825,
             },
             "the statement has 1073741825 bytes, servers take at most 1073741824; split it",
@@ -296,7 +322,7 @@ mod tests {
     #[test]
     fn which_errors_end_a_connection() {
         let server = |code| {
-            WireError::Server(ServerError {
+            WireError::from(ServerError {
                 code,
                 sqlstate: String::new(),
                 message: String::new(),
@@ -304,18 +330,14 @@ mod tests {
         };
         assert!(server(1053).is_connection_lost() && !server(1213).is_connection_lost());
         assert_eq!(server(1213).server_code(), Some(1213));
-        assert!(
-            WireError::Closed {
-                endpoint: String::new()
-            }
-            .is_connection_lost()
-        );
-        assert!(
-            !WireError::ParameterCount {
-                parameters: 1,
-                values: 2
-            }
-            .is_connection_lost()
-        );
+        let closed = Cause::Closed {
+            endpoint: String::new(),
+        };
+        let miscounted = Cause::ParameterCount {
+            parameters: 1,
+            values: 2,
+        };
+        assert!(WireError::from(closed).is_connection_lost());
+        assert!(!WireError::from(miscounted).is_connection_lost());
     }
 }

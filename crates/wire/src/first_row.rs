@@ -6,7 +6,7 @@ use crate::codec::ProtocolError;
 use crate::codec::captured::{BinaryRow, Captured, next_text};
 use crate::codec::column::{Column, ColumnType};
 use crate::codec::cursor::Cursor;
-use crate::error::WireError;
+use crate::error::{Cause, WireError};
 
 /// What of one statement is captured: give it to [`crate::Connection::run`] again and again, and nothing is allocated
 /// but for values longer than any before.
@@ -46,9 +46,10 @@ impl FirstRow {
         let has = |place: usize| self.columns.iter().any(|(_, wanted)| *wanted == Some(place));
         match (0..self.names.len()).find(|place| !has(*place)) {
             None => Ok(()),
-            Some(place) => Err(WireError::NoColumn {
-                column: self.names[place].clone(),
-            }),
+            Some(place) => {
+                let column = self.names[place].clone();
+                Err(Cause::NoColumn { column }.into())
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use crate::channel::Channel;
 use crate::codec::greeting::{Greeting, NONCE_BYTES, ServerInfo};
 use crate::codec::login::{Login, LoginReply, encode_ssl_request};
 use crate::codec::{ProtocolError, capability, printable};
-use crate::error::{ConnectFailure, WireError};
+use crate::error::{Cause, ConnectFailure, WireError};
 use crate::options::ConnectOptions;
 use crate::server_key::read_server_key;
 use crate::tls::{TlsClient, tls_error};
@@ -56,17 +56,18 @@ pub fn log_in(
 /// Says of an error that it belongs to the login.
 fn while_logging_in(endpoint: &str, timeout: Duration, error: WireError) -> WireError {
     let endpoint = endpoint.to_owned();
-    match error {
-        WireError::Lost { source, .. } => {
+    let cause = match error.into_cause() {
+        Cause::Lost { source, .. } => {
             let failure = login_failure(source, timeout);
-            WireError::Connect { endpoint, failure }
+            Cause::Connect { endpoint, failure }
         }
-        WireError::Protocol(fault) => WireError::NotMySql {
+        Cause::Protocol(fault) => Cause::NotMySql {
             endpoint,
             evidence: fault.to_string(),
         },
         other => other,
-    }
+    };
+    cause.into()
 }
 
 fn login_failure(source: io::Error, timeout: Duration) -> ConnectFailure {
@@ -85,19 +86,19 @@ fn login_failure(source: io::Error, timeout: Duration) -> ConnectFailure {
 fn read_greeting(channel: &mut Channel, timeout: Duration) -> Result<Greeting, WireError> {
     let endpoint = channel.endpoint.clone();
     let decoded = read_greeting_packet(channel);
-    decoded.map_err(|error| match error {
-        WireError::Protocol(ProtocolError::Sequence { .. } | ProtocolError::TooLarge { .. }) => {
+    decoded.map_err(|error| match error.cause() {
+        Cause::Protocol(ProtocolError::Sequence { .. } | ProtocolError::TooLarge { .. }) => {
             let evidence = format!("it began with \"{}\"", first_line(channel.unread()));
-            WireError::NotMySql { endpoint, evidence }
+            Cause::NotMySql { endpoint, evidence }.into()
         }
-        other => while_logging_in(&endpoint, timeout, other),
+        _ => while_logging_in(&endpoint, timeout, error),
     })
 }
 
 fn read_greeting_packet(channel: &mut Channel) -> Result<Greeting, WireError> {
     let payload = channel.packet()?;
     match LoginReply::decode(payload) {
-        Ok(LoginReply::Error(error)) => Err(WireError::Server(error)),
+        Ok(LoginReply::Error(error)) => Err(error.into()),
         _ => Ok(Greeting::decode(payload)?),
     }
 }
@@ -178,10 +179,8 @@ fn is_encrypted(target: &Target, offered: u64) -> Result<bool, ConnectFailure> {
 }
 
 fn refused(channel: &Channel, failure: ConnectFailure) -> WireError {
-    WireError::Connect {
-        endpoint: channel.endpoint.clone(),
-        failure,
-    }
+    let endpoint = channel.endpoint.clone();
+    Cause::Connect { endpoint, failure }.into()
 }
 
 /// The rounds between the login packet and the server's verdict.
@@ -223,11 +222,11 @@ impl Authentication<'_> {
     fn read(&mut self) -> Result<Round, WireError> {
         Ok(match LoginReply::decode(self.channel.packet()?)? {
             LoginReply::Ok(_) => Round::Done,
-            LoginReply::Error(error) => return Err(WireError::Server(error)),
+            LoginReply::Error(error) => return Err(error.into()),
             LoginReply::Switch { plugin, challenge } => {
                 let Some(method) = Method::named(&plugin) else {
                     let user = self.target.user.clone();
-                    return Err(WireError::Method { user, plugin });
+                    return Err(Cause::Method { user, plugin }.into());
                 };
                 let nonce = method.nonce_in(challenge).ok_or(ProtocolError::Invalid {
                     what: "the challenge has another length than its method gives it",

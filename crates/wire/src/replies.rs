@@ -10,7 +10,7 @@ use crate::codec::row::{TextRow, decode_text_row};
 use crate::codec::session_track::gtid;
 use crate::codec::statement::PrepareOk;
 use crate::codec::{ProtocolError, ROWS_AFFECTED_MAX, ROWS_BYTES_MAX, printable};
-use crate::error::WireError;
+use crate::error::{Cause, WireError};
 use crate::first_row::FirstRow;
 use crate::reply::Reply;
 use crate::results::Results;
@@ -130,7 +130,7 @@ impl Replies<'_> {
                     }
                     ok
                 }
-                ReplyHead::Error(error) => return Err(WireError::Server(error)),
+                ReplyHead::Error(error) => return Err(error.into()),
                 ReplyHead::Columns { count, has_definitions } => {
                     self.read_definitions(count, has_definitions, &mut take)?;
                     let (rows, end) = self.read_rows(count, &mut take)?;
@@ -181,7 +181,7 @@ impl Replies<'_> {
         rows += self.channel.skip(SkipUntil::RowsEnd)?;
         match RowsEnd::decode(self.channel.packet()?)? {
             RowsEnd::Ok(end) => Ok((rows, end)),
-            RowsEnd::Error(error) => Err(WireError::Server(error)),
+            RowsEnd::Error(error) => Err(error.into()),
         }
     }
 
@@ -262,7 +262,7 @@ impl Replies<'_> {
         self.channel.send_slice(&[])?;
         let end = match ReplyHead::decode(self.channel.packet()?, self.caches_metadata)? {
             ReplyHead::Ok(end) => Ok(end),
-            ReplyHead::Error(error) => Err(WireError::Server(error)),
+            ReplyHead::Error(error) => Err(error.into()),
             _ => Err(ProtocolError::Invalid {
                 what: "a file was answered by neither OK nor error",
             }
@@ -271,7 +271,7 @@ impl Replies<'_> {
         if wanted {
             end
         } else {
-            Err(WireError::LocalFileAsked { file })
+            Err(Cause::LocalFileAsked { file }.into())
         }
     }
 
@@ -304,6 +304,7 @@ fn more_rows(before: u64, added: u64) -> Result<u64, ProtocolError> {
     })
 }
 
+#[cold]
 fn refusal(error_packet: &[u8]) -> WireError {
-    ServerError::decode(error_packet).map_or_else(WireError::from, WireError::Server)
+    ServerError::decode(error_packet).map_or_else(WireError::from, WireError::from)
 }

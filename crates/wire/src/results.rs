@@ -8,7 +8,7 @@ use crate::codec::captured::{BinaryRow, Captured};
 use crate::codec::column::{Column, ColumnType};
 use crate::codec::cursor::Cursor;
 use crate::codec::row::text_value;
-use crate::error::WireError;
+use crate::error::{Cause, WireError};
 use crate::reply::Reply;
 
 /// One result of a statement: what it did, and its rows.
@@ -161,10 +161,8 @@ impl Results {
     pub(crate) fn has_room(&mut self, payload_bytes: usize) -> bool {
         self.bytes = self.bytes.saturating_add(payload_bytes + ROW_BYTES);
         if self.bytes > self.bytes_max && self.exceeded.is_none() {
-            self.exceeded = Some(WireError::RowsMax {
-                what: "bytes of rows",
-                limit: self.bytes_max,
-            });
+            let (what, limit) = ("bytes of rows", self.bytes_max);
+            self.exceeded = Some(Cause::RowsMax { what, limit }.into());
         }
         self.exceeded.is_none()
     }

@@ -2,7 +2,7 @@
 
 use crate::codec::ROWS_BYTES_MAX;
 use crate::codec::row::TextRow;
-use crate::error::WireError;
+use crate::error::{Cause, WireError};
 use crate::first_row::FirstRow;
 use crate::results::Results;
 
@@ -87,15 +87,11 @@ impl TextRows {
     pub fn has_room(&mut self, payload_bytes: usize, columns: usize) -> bool {
         self.bytes += payload_bytes + columns * size_of::<Option<String>>();
         if self.rows.len() >= self.rows_max {
-            self.exceeded = Some(WireError::RowsMax {
-                what: "rows",
-                limit: self.rows_max,
-            });
+            let (what, limit) = ("rows", self.rows_max);
+            self.exceeded = Some(Cause::RowsMax { what, limit }.into());
         } else if self.bytes > ROWS_BYTES_MAX {
-            self.exceeded = Some(WireError::RowsMax {
-                what: "bytes of rows",
-                limit: ROWS_BYTES_MAX,
-            });
+            let (what, limit) = ("bytes of rows", ROWS_BYTES_MAX);
+            self.exceeded = Some(Cause::RowsMax { what, limit }.into());
         }
         self.exceeded.is_none()
     }

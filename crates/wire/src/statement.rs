@@ -1,7 +1,7 @@
 //! A statement as it is sent: as text, or prepared before.
 
 use crate::codec::statement::PreparedStatement;
-use crate::error::WireError;
+use crate::error::{Cause, WireError};
 
 /// What a connection runs.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ impl Statement<'_> {
         if values == usize::from(parameters) {
             Ok(())
         } else {
-            Err(WireError::ParameterCount { parameters, values })
+            Err(Cause::ParameterCount { parameters, values }.into())
         }
     }
 }

@@ -10,7 +10,7 @@ use plimsoll_core::plan::{Endpoint, Secret, ServerKey, Target, Tls};
 use plimsoll_sim::Sim;
 use plimsoll_sim::hostile::{Step, let_in};
 use plimsoll_sim::packets::{self, packet};
-use plimsoll_wire::{ConnectOptions, Connection, Reply, Results, Sink, WireError};
+use plimsoll_wire::{Cause, ConnectOptions, Connection, Reply, Results, Sink, WireError};
 
 /// Long enough for a busy machine, where a login is to succeed or to fail for another reason than time.
 const PATIENT: Duration = Duration::from_secs(20);
@@ -216,7 +216,7 @@ fn check_query(answer: &[u8], expect: &str) {
         let mut connection = open(&sim).unwrap();
         let error = command(&mut connection, "SELECT 1").unwrap_err();
         assert_eq!(error.to_string(), expect, "{answer:02x?}");
-        assert!(matches!(connection.ping(), Err(WireError::Closed { .. })));
+        assert!(matches!(connection.ping().unwrap_err().cause(), Cause::Closed { .. }));
     }
 }
 
@@ -301,7 +301,7 @@ fn a_file_nobody_offered_stays_here() {
         error.to_string(),
         "the server asked for the local file '/etc/passwd' without being told to; do not trust this server"
     );
-    assert!(matches!(connection.ping(), Err(WireError::Closed { .. })));
+    assert!(matches!(connection.ping().unwrap_err().cause(), Cause::Closed { .. }));
 }
 
 /// All numbers of packets once, so that repeating it is a stream in order.

@@ -6,9 +6,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use plimsoll_core::plan::{ServerKey, Target, Tls};
-use plimsoll_wire::{
-    ConnectOptions, Connection, Connector, Flavour, Interrupter, Reply, Silence, Value, Watch, WireError,
-};
+use plimsoll_wire::{Cause, ConnectOptions, Connection, Connector, Flavour, Interrupter, Reply, Silence, Value, Watch};
 use support::Server;
 
 /// What must be the same on every server.
@@ -182,9 +180,7 @@ fn check_errors(connection: &mut Connection, server: &Server) {
     connection.query("CREATE USER somebody IDENTIFIED BY 'right'").unwrap();
     for target in [server.by_tcp("somebody", "wrong"), server.by_socket("somebody", "")] {
         let error = Connection::open(&target, &ConnectOptions::default()).unwrap_err();
-        let WireError::Server(fault) = &error else {
-            panic!("{error}")
-        };
+        let fault = error.server().unwrap_or_else(|| panic!("{error}"));
         assert_eq!((fault.code, fault.sqlstate.as_str()), (1045, "28000"));
         assert!(
             error.to_string().starts_with("Access denied for user 'somebody'@'"),
@@ -214,7 +210,7 @@ fn check_killed(connection: &mut Connection, mut other: Connection) {
     let error = other.query("SELECT 1").unwrap_err();
     assert!(error.is_connection_lost(), "{error}");
     let error = other.query("SELECT 1").unwrap_err();
-    assert!(matches!(error, WireError::Closed { .. }), "{error}");
+    assert!(matches!(error.cause(), Cause::Closed { .. }), "{error}");
 }
 
 /// The server ends the connection in the middle of the statement, and its reason is not lost.

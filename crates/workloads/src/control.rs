@@ -5,8 +5,8 @@ use std::time::Duration;
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::Target;
 use plimsoll_engine::WorkerFault;
-use plimsoll_session::worker_fault;
-use plimsoll_wire::{ConnectOptions, Connection, retry_while_full};
+use plimsoll_session::{MachineClock, retry_while_full, worker_fault};
+use plimsoll_wire::{ConnectOptions, Connection};
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ pub fn open(target: &Target) -> Result<Connection, WorkerFault> {
         local_infile: true,
         ..ConnectOptions::default()
     };
-    retry_while_full(|| Connection::open(target, &options))
+    retry_while_full(&MachineClock, || Connection::open(target, &options))
         .map_err(|error| worker_fault(&error, &format!("connect to {} as {}", target.endpoint, target.user)))
 }
 

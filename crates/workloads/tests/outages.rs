@@ -13,6 +13,7 @@ use plimsoll_core::plan::{
 };
 use plimsoll_core::snapshot::ErrorClass;
 use plimsoll_engine::ConnectionTerms;
+use plimsoll_session::default_retry;
 use plimsoll_wire::{ConnectOptions, Connection};
 use plimsoll_workloads::{Workload, data};
 use support::disk::SmallDisk;
@@ -172,7 +173,7 @@ fn in_a_storm_of_deadlocks_every_error_is_a_retry_or_a_failure() {
             };
             run_on(&write_only(30), &source(target), load, retry, terms).unwrap()
         };
-        let repeated = storm(&RetryRule::defaults());
+        let repeated = storm(&default_retry());
         let counts = repeated.counts();
         let deadlocks = repeated.errors(ErrorClass::Retryable, 1213);
         assert!(deadlocks > 20, "{deadlocks} deadlocks are no storm");
@@ -361,7 +362,7 @@ fn a_disk_that_fills_up_fails_what_writes_until_there_is_space_again() {
         let row = control.query_rows("SHOW GLOBAL STATUS LIKE 'Com_rollback'", 1).unwrap();
         row[0][1].as_ref().unwrap().parse().unwrap()
     };
-    let retry = RetryRule::defaults();
+    let retry = default_retry();
     let (summary, ()) = run_beside(&workload, &source(&target), going_on(8), &retry, || {
         let (ballast, before, begin) = (disk.0.join("ballast"), rollbacks(), Instant::now());
         fill(&ballast);

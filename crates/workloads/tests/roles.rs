@@ -4,11 +4,9 @@ mod support;
 
 use std::time::Duration;
 
-use plimsoll_core::plan::{
-    OltpKind, OltpOptions, OltpPlan, ReadPolicy, ReadsPer, ReadsPlan, RetryRule, Role, RoleTarget,
-};
+use plimsoll_core::plan::{OltpKind, OltpOptions, OltpPlan, ReadPolicy, ReadsPer, ReadsPlan, Role, RoleTarget};
 use plimsoll_core::snapshot::{ErrorClass, Measure};
-use plimsoll_session::GroupServers;
+use plimsoll_session::{GroupServers, default_retry};
 use plimsoll_sim::{Failure, Script, Sim};
 use plimsoll_workloads::Workload;
 use support::over_tcp;
@@ -56,7 +54,7 @@ fn run_as(workload: &dyn Workload, sims: &[&Sim], reads: ReadsPlan, action: impl
         until: Until::ItGoesOn(2_500),
         seed: 1,
     };
-    run_spread_beside(workload, &group(sims, reads), load, &RetryRule::defaults(), action).0
+    run_spread_beside(workload, &group(sims, reads), load, &default_retry(), action).0
 }
 
 /// It went on, and nobody had to wait.
@@ -165,7 +163,7 @@ fn without_a_replica_reads_go_to_the_source() {
         seed: 1,
     };
     let servers = group(&[&source, &replica], ReadsPlan::default());
-    let (summary, ()) = run_spread_beside(&reading(), &servers, load, &RetryRule::defaults(), || {
+    let (summary, ()) = run_spread_beside(&reading(), &servers, load, &default_retry(), || {
         replica.shut();
         replica.disconnect_all();
     });

@@ -8,12 +8,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use plimsoll_core::connections::Outage;
-use plimsoll_core::plan::{
-    ArrivalProcess, Isolation, OltpKind, OltpOptions, RateStepPlan, ReconnectPlan, RetryRule, Target,
-};
+use plimsoll_core::plan::{ArrivalProcess, Isolation, OltpKind, OltpOptions, RateStepPlan, ReconnectPlan, Target};
 use plimsoll_core::snapshot::ErrorClass;
 use plimsoll_engine::{Arrivals, ClosedLoop, ConnectionTerms, GroupRun, OpenLoop, OpenLoopOptions, unix_ns};
-use plimsoll_session::Terms;
+use plimsoll_session::{Terms, default_retry};
 use plimsoll_sim::{Answer, Script, Sim, Stall};
 use rustix::process::Signal;
 use support::namespace::Namespace;
@@ -54,7 +52,7 @@ fn group(target: &Target, arrivals: Box<dyn Arrivals>, network_ms: u64, read_ms:
         read_timeout_ms: read_ms,
         ..ReconnectPlan::default()
     };
-    let terms = Terms::new(&RetryRule::defaults(), &reconnect).unwrap();
+    let terms = Terms::new(&default_retry(), &reconnect).unwrap();
     GroupRun {
         instance: "silent".to_owned(),
         factory: plimsoll_workloads::factory(&workload, &servers(target), 1, CONNECTIONS, terms).unwrap(),

@@ -31,20 +31,8 @@ pub struct RetryRule {
 }
 
 impl RetryRule {
-    /// Deadlock, lock-wait timeout, record changed since it was read: what servers themselves ask to be tried again.
-    pub const ASKED_FOR: [u16; 3] = [1213, 1205, 1020];
-
-    /// What is tried again where a plan says nothing: what servers ask for, at once, 99 times.
-    pub fn defaults() -> Vec<Self> {
-        vec![Self {
-            codes: Self::ASKED_FOR.to_vec(),
-            limit: 99,
-            pause_ms: 0.0,
-            pause_max_ms: Self::default_pause_max_ms(),
-        }]
-    }
-
-    fn default_pause_max_ms() -> f64 {
+    /// What `pause_max_ms` is where a plan does not say, milliseconds.
+    pub fn default_pause_max_ms() -> f64 {
         1_000.0
     }
 }

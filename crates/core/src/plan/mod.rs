@@ -70,8 +70,9 @@ pub struct Group {
     #[serde(default)]
     pub connect: ConnectPlan,
     /// What is tried again; an empty list for nothing.
-    #[serde(default = "RetryRule::defaults")]
-    pub retry: Vec<RetryRule>,
+    #[serde(default, deserialize_with = "some")]
+    #[schemars(with = "Vec<RetryRule>")]
+    pub retry: Option<Vec<RetryRule>>,
     /// How lost ones are opened again.
     #[serde(default)]
     pub reconnect: ReconnectPlan,
@@ -121,6 +122,11 @@ impl TrialPlan {
             share: self.share,
         }
     }
+}
+
+/// A value that may be absent and is not null where it is there.
+fn some<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 fn yes() -> bool {

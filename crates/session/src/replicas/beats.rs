@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use plimsoll_core::lock::lock;
+
+use crate::clock::{Bell, Clock};
 
 /// How often one is written.
 pub(crate) const BEAT: Duration = Duration::from_millis(50);
@@ -14,10 +16,10 @@ pub(crate) const BEAT: Duration = Duration::from_millis(50);
 const REMEMBERED_MAX: usize = 72_000;
 
 /// What was written on the source. A beat has a number that rises, also from trial to trial.
-#[derive(Default)]
 pub(crate) struct Beats {
+    clock: Arc<dyn Clock>,
     state: Mutex<State>,
-    came: Condvar,
+    came: Bell,
     /// When the newest one began that the source is known to have; 0 before the first.
     newest_ns: AtomicU64,
     /// This engine writes them, so that it knows exactly when.
@@ -32,6 +34,22 @@ struct State {
 }
 
 impl Beats {
+    /// None yet.
+    pub(crate) fn new(clock: &Arc<dyn Clock>) -> Self {
+        Self {
+            clock: Arc::clone(clock),
+            state: Mutex::default(),
+            came: Bell::default(),
+            newest_ns: AtomicU64::new(0),
+            are_own: AtomicBool::new(false),
+        }
+    }
+
+    /// The clock that they are counted by.
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
     /// The source has this one, which began at `begin_ns`.
     pub(crate) fn add(&self, number: u64, begin_ns: u64) {
         let mut state = self.lock();
@@ -40,7 +58,8 @@ impl Beats {
         }
         state.remembered.push_back((number, begin_ns));
         self.newest_ns.store(begin_ns, Ordering::Release);
-        self.came.notify_all();
+        drop(state);
+        self.came.ring();
     }
 
     /// This engine writes them.
@@ -74,14 +93,14 @@ impl Beats {
 
     /// Waits until the source has one that began after this, at most so long.
     pub(crate) fn await_newer(&self, than_ns: u64, at_most: Duration) {
-        let is_older = |state: &mut State| !state.is_over && self.newest_ns() <= than_ns;
-        drop(self.came.wait_timeout_while(self.lock(), at_most, is_older));
+        let is_over = || self.newest_ns() > than_ns || self.lock().is_over;
+        self.clock.wait(&self.came, self.clock.after(at_most), &is_over);
     }
 
     /// Nobody waits any more.
     pub(crate) fn end(&self) {
         self.lock().is_over = true;
-        self.came.notify_all();
+        self.came.ring();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::ReadYourWrites;
-use plimsoll_engine::{Interrupter as EngineInterrupter, WorkerFault, monotonic_ns, unix_ns};
-use plimsoll_wire::{ConnectOptions, Connection, Flavour, Interrupter, WireError, retry_while_full};
+use plimsoll_engine::{Interrupter as EngineInterrupter, WorkerFault};
+use plimsoll_wire::{ConnectOptions, Connection, Flavour, Interrupter, WireError};
 
 use super::beats::BEAT;
 use super::replica::{Replica, look_again};
 use crate::cancel::CancelRegistry;
 use crate::fault::worker_fault;
+use crate::retry::retry_while_full;
 use crate::servers::{GroupServers, Server};
 
 /// The table, in the database of the group.
@@ -62,7 +63,7 @@ impl Heartbeat {
         if !servers.has_replicas() {
             return Ok(None);
         }
-        let cancels = Arc::new(CancelRegistry::default());
+        let cancels = Arc::new(CancelRegistry::new(&servers.clock));
         let beating = Beating {
             servers: servers.clone(),
             row,
@@ -125,13 +126,14 @@ impl Beating {
     fn write(&self, source: &mut Connection) -> Result<(), WireError> {
         source.query(&create_sql())?;
         // Numbers rise from trial to trial, also after the machine's monotonic clock began anew.
-        let (unix_begin_ns, begin_ns) = (unix_ns(), monotonic_ns());
+        let clock = &self.servers.clock;
+        let (unix_begin_ns, begin_ns) = (clock.unix_ns(), clock.monotonic_ns());
         while !self.cancels.is_cut() {
-            let beat_ns = monotonic_ns();
+            let beat_ns = clock.monotonic_ns();
             let number = unix_begin_ns + (beat_ns - begin_ns);
             source.query(&write_sql(self.row, number))?;
             self.servers.beats.add(number, beat_ns);
-            let spent = Duration::from_nanos(monotonic_ns() - beat_ns);
+            let spent = Duration::from_nanos(clock.monotonic_ns() - beat_ns);
             self.cancels.wait(BEAT.saturating_sub(spent));
         }
         Ok(())
@@ -139,9 +141,10 @@ impl Beating {
 
     /// Looks for the beats of another engine. One counts from the last look that did not find it.
     fn look_at_source(&self, source: &mut Connection) -> Result<(), WireError> {
-        let (mut last, mut without_ns) = (None, monotonic_ns());
+        let clock = &self.servers.clock;
+        let (mut last, mut without_ns) = (None, clock.monotonic_ns());
         while !self.cancels.is_cut() {
-            let look_ns = monotonic_ns();
+            let look_ns = clock.monotonic_ns();
             let found = look(source, self.row)?;
             if found == last {
                 without_ns = look_ns;
@@ -180,7 +183,7 @@ impl Beating {
                 Err(_) => None, // the table has not come yet, or may not be read
             };
             if let Some(begin_ns) = found.and_then(|number| beats.begin_ns(number)) {
-                replica.shows(begin_ns, monotonic_ns());
+                replica.shows(begin_ns, self.servers.clock.monotonic_ns());
             }
             if replica.shown_ns() >= beats.newest_ns() || self.cancels.wait(look_again(count)) {
                 break;
@@ -237,14 +240,15 @@ pub fn preflight(servers: &GroupServers, row: u32) -> Result<(), WorkerFault> {
             ..fault
         }
     };
-    let mut connection = retry_while_full(|| open(source, &Interrupter::default())).map_err(|error| blame(&error))?;
+    let connection = retry_while_full(&*servers.clock, || open(source, &Interrupter::default()));
+    let mut connection = connection.map_err(|error| blame(&error))?;
     if is_foreign(&mut connection).map_err(|error| blame(&error))? {
         let message =
             format!("{place}: {TABLE} is a table that Plimsoll did not make; rename it, or use another database");
         return Err(WorkerFault::new(FailureClass::Target, message));
     }
     let made = connection.query(&create_sql()).and_then(|_| {
-        let number = unix_ns();
+        let number = servers.clock.unix_ns();
         connection.query(&write_sql(row, number))
     });
     made.map_err(|error| blame(&error))?;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use plimsoll_core::replication::ReplicationInterval;
-use plimsoll_engine::{ReplicaTally, monotonic_ns};
+use plimsoll_engine::ReplicaTally;
 
 use super::beats::{BEAT, Beats};
 
@@ -145,7 +145,7 @@ impl Replica {
 impl ReplicaTally for Replica {
     fn take(&self) -> ReplicationInterval {
         let taken = |count: &AtomicU64| count.swap(0, Ordering::Relaxed);
-        let (lag_ns, lag_end_ns) = self.take_lag(monotonic_ns());
+        let (lag_ns, lag_end_ns) = self.take_lag(self.beats.clock().monotonic_ns());
         ReplicationInterval {
             lag_ns,
             lag_end_ns,
@@ -166,11 +166,17 @@ pub(crate) fn look_again(count: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::{Clock, MachineClock};
 
     const S: u64 = 1_000_000_000;
 
+    fn beats() -> Arc<Beats> {
+        let clock: Arc<dyn Clock> = Arc::new(MachineClock);
+        Arc::new(Beats::new(&clock))
+    }
+
     fn replica() -> (Arc<Beats>, Replica) {
-        let beats = Arc::new(Beats::default());
+        let beats = beats();
         beats.own();
         let replica = Replica::new(&beats);
         (beats, replica)
@@ -228,7 +234,7 @@ mod tests {
 
     #[test]
     fn beats_are_found_by_their_number_or_the_one_before() {
-        let beats = Beats::default();
+        let beats = beats();
         (10..20).for_each(|number| beats.add(2 * number, number));
         assert_eq!(
             [20, 21, 38, 99].map(|number| beats.begin_ns(number)),

@@ -24,6 +24,7 @@ impl ServerError {
     ///
     /// # Errors
     /// When it is none or cut short.
+    #[cold]
     pub fn decode(payload: &[u8]) -> Result<Self, ProtocolError> {
         let what = "an error packet";
         let mut cursor = Cursor::new(payload);

@@ -1,6 +1,7 @@
 //! A look at the server before a trial of a user's own statements: are the tables there, and does the server take each
 //! statement? It prepares them and runs none.
 
+use plimsoll_core::fault::FaultKind;
 use plimsoll_core::message::{EngineWarning, FailureClass};
 use plimsoll_core::plan::{RoleTarget, StatementPlan, StatementsPlan};
 use plimsoll_engine::WorkerFault;
@@ -64,7 +65,7 @@ fn statements(probe: &mut Probe<'_>, plan: &StatementsPlan) -> Result<(), Worker
                 let prepared = probe.connection.prepare(sql);
                 match prepared.and_then(|prepared| probe.connection.close_statement(prepared)) {
                     Ok(()) => {}
-                    Err(error) if error.is_preparing_unsupported() => {} // it is sent as text
+                    Err(error) if error.kind() == FaultKind::TextOnly => {} // it is sent as text
                     Err(error) if error.is_connection_lost() => return Err(worker_fault(&error, &path)),
                     Err(error) => refused = Some(join(refused, &path, &error)),
                 }
@@ -86,7 +87,12 @@ fn longest(statement: &StatementPlan) -> Vec<&String> {
 
 /// One fault of all that were refused so far and this one. What the server said of the first is kept.
 fn join(before: Option<WorkerFault>, path: &str, error: &WireError) -> WorkerFault {
-    let text = format!("{path}: {error}; mend it in the workload file");
+    // The cures for these are meant for tables that Plimsoll made.
+    let said = match error.server() {
+        Some(said) if matches!(said.kind(), FaultKind::Syntax | FaultKind::Schema) => said.to_string(),
+        _ => error.to_string(),
+    };
+    let text = format!("{path}: {said}; mend it in the workload file");
     match before {
         Some(fault) => WorkerFault {
             message: format!("{}; {text}", fault.message),

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use plimsoll_core::fault::FaultKind;
 use plimsoll_core::plan::{Endpoint, Target};
 use plimsoll_engine::{WorkerFault, monotonic_ns};
 use plimsoll_session::worker_fault;
+use plimsoll_wire::fault::client;
 use plimsoll_wire::{Connection, PreparedStatement, Value, WireError};
 
 use super::note::Note;
@@ -13,15 +15,6 @@ use crate::control;
 
 /// Between two attempts to connect.
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(20);
-
-/// A server that takes no writes, by an option or as a replica: it may be promoted in a moment, or was just demoted.
-const READ_ONLY_CODES: [u16; 3] = [1290, 1792, 1836];
-
-/// What MySQL's client library says where no server answered with a code: no connection by a socket, none by TCP, and one
-/// that was lost.
-const NO_SOCKET_CODE: u16 = 2002;
-const NO_HOST_CODE: u16 = 2003;
-const LOST_CODE: u16 = 2013;
 
 #[derive(Debug)]
 pub(super) struct Worker {
@@ -97,7 +90,7 @@ impl Worker {
                     worked.acknowledged += 1;
                 }
                 Err(error) if may_pass(&error) => {
-                    let said = (error.server_code().unwrap_or(LOST_CODE), error.to_string());
+                    let said = (error.server_code().unwrap_or(client::LOST), error.to_string());
                     note.fail(self.number, worked.sent, said, tell)?;
                     self.session = None;
                     control.pause(generation, ATTEMPT_PAUSE);
@@ -160,16 +153,16 @@ impl Session {
     }
 }
 
-/// Whether a failed transaction says something of its server that another connection may not meet.
+/// Whether a failed transaction says something of its server that another connection may not meet. One that is read-only may be
+/// promoted in a moment, or was just demoted.
 fn may_pass(error: &WireError) -> bool {
-    let is_read_only = error.server_code().is_some_and(|code| READ_ONLY_CODES.contains(&code));
-    error.is_connection_lost() || is_read_only
+    error.is_connection_lost() || error.kind() == FaultKind::ReadOnly
 }
 
 fn unreached_code(target: &Target) -> u16 {
     match target.endpoint {
-        Endpoint::Tcp { .. } => NO_HOST_CODE,
-        Endpoint::Socket { .. } => NO_SOCKET_CODE,
+        Endpoint::Tcp { .. } => client::NO_HOST,
+        Endpoint::Socket { .. } => client::NO_SOCKET,
     }
 }
 

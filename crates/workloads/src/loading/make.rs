@@ -8,6 +8,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use plimsoll_core::fault::FaultKind;
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::DataPlan;
 use plimsoll_engine::WorkerFault;
@@ -20,14 +21,8 @@ use super::foreign_keys;
 use super::mark::State;
 use super::pool::{LoaderPool, Meter};
 use super::resume::{self, Rest};
-use super::sending::{ATTEMPTS_MAX, PIECE_BYTES, SendLimits, is_passing, is_refusal};
+use super::sending::{ATTEMPTS_MAX, PIECE_BYTES, SendLimits};
 use super::table::{CHUNK_ROWS, Slice, Style, Table, chunks};
-
-/// "Duplicate key name".
-const INDEX_EXISTS_CODE: u16 = 1061;
-
-/// "Duplicate entry".
-const ROW_EXISTS_CODE: u16 = 1062;
 
 /// The tables of a data set, by how far they are.
 pub struct Tables<'a> {
@@ -124,7 +119,7 @@ fn runs<'s, 't>(missing: &'s [Slice<'t>], loaders: usize) -> Vec<&'s [Slice<'t>]
 /// Whatever else the server said.
 pub fn index(connection: &mut Connection, table: &str, sql: &str) -> Result<(), WorkerFault> {
     match connection.query(sql) {
-        Err(error) if error.server_code() != Some(INDEX_EXISTS_CODE) => Err(blame(&error, &format!("index {table}"))),
+        Err(error) if error.kind() != FaultKind::DuplicateIndex => Err(blame(&error, &format!("index {table}"))),
         _ => Ok(()),
     }
 }
@@ -213,15 +208,16 @@ impl Loader {
                     let refused = loaded.refused(connection, slice.table);
                     came_meanwhile(connection, rest)?.ok_or(refused)?
                 }
-                Err(error) if error.server_code() == Some(ROW_EXISTS_CODE) => {
+                Err(error) if error.kind() == FaultKind::Duplicate => {
                     came_meanwhile(connection, rest)?.ok_or_else(|| blame(&error, &doing))?
                 }
                 Ok(loaded) => loaded.sent,
-                Err(error) if is_refusal(&error) => {
+                Err(error) if error.kind() == FaultKind::LocalFileRefused => {
                     self.local.store(false, Ordering::Relaxed);
                     continue;
                 }
-                Err(error) if is_passing(&error) && attempt < ATTEMPTS_MAX => {
+                // The whole statement was undone.
+                Err(error) if error.kind().asks_for_repetition() && attempt < ATTEMPTS_MAX => {
                     attempt += 1;
                     continue;
                 }

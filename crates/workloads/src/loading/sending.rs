@@ -1,8 +1,7 @@
-//! How rows can be sent to a server: by LOAD DATA LOCAL or by INSERT, in pieces of what size, and which refusals pass.
+//! How rows can be sent to a server: by LOAD DATA LOCAL or by INSERT, in pieces of what size.
 
 use plimsoll_core::plan::{DataPlan, LoadMethod};
 use plimsoll_engine::WorkerFault;
-use plimsoll_wire::WireError;
 
 use super::fault::blame;
 use crate::control;
@@ -15,9 +14,6 @@ const INSERT_BYTES: usize = 512 * 1024;
 
 /// A statement that was undone by the server so many times in a row has failed.
 pub const ATTEMPTS_MAX: u32 = 10;
-
-/// "Not allowed by the server or the client", in the words of MySQL before 8, MySQL since, and MariaDB.
-const LOCAL_REFUSED_CODES: [u16; 4] = [1148, 2068, 3948, 4166];
 
 /// What a server allows.
 pub struct SendLimits {
@@ -46,16 +42,4 @@ impl SendLimits {
             local: plan.method == LoadMethod::Auto && number(0) == Some(1),
         })
     }
-}
-
-/// Deadlock and lock-wait timeout, which undo the whole statement.
-pub fn is_passing(error: &WireError) -> bool {
-    matches!(error.server_code(), Some(1213 | 1205))
-}
-
-/// Whether the server does not take LOAD DATA LOCAL.
-pub fn is_refusal(error: &WireError) -> bool {
-    error
-        .server_code()
-        .is_some_and(|code| LOCAL_REFUSED_CODES.contains(&code))
 }

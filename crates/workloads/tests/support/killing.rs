@@ -5,8 +5,9 @@ use std::env;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use plimsoll_core::plan::{RetryRule, Target};
+use plimsoll_core::plan::Target;
 use plimsoll_core::random::{below, keyed};
+use plimsoll_session::default_retry;
 
 use super::trial::{Load, Summary, Until, run_beside};
 use super::{await_no_others, connect, source, value};
@@ -33,7 +34,7 @@ pub fn run_killed(workload: &dyn Workload, target: &Target, seed: u64) -> Summar
         seed,
     };
     let kill = || kill_some(target, seconds - 1, seed);
-    let (summary, ()) = run_beside(workload, &source(target), load, &RetryRule::defaults(), kill);
+    let (summary, ()) = run_beside(workload, &source(target), load, &default_retry(), kill);
     assert!(
         summary.counts().completed > 100 && !summary.outages().is_empty(),
         "{:?} {:?}",

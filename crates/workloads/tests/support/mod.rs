@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_core::plan::{Endpoint, Role, RoleTarget, Secret, ServerKey, Target, Tls};
 use plimsoll_session::GroupServers;
-use plimsoll_wire::{ConnectOptions, Connection, WireError};
+use plimsoll_wire::{ConnectOptions, Connection};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
 
@@ -331,7 +331,7 @@ pub fn await_no_others(control: &mut Connection, which: &str) {
             Ok(rows) if rows[0].last().unwrap().as_deref() == Some("0") => return,
             Ok(_) => {}
             // MySQL cannot show the list while some other test's statement holds a character of four bytes.
-            Err(WireError::Server(error)) if error.code == 3854 => {}
+            Err(error) if error.server_code() == Some(3854) => {}
             Err(error) => panic!("{error}"),
         }
         assert!(begin.elapsed() < Duration::from_secs(300), "connections stay");

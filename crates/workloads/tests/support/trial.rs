@@ -15,7 +15,7 @@ use plimsoll_core::snapshot::{Counts, ErrorClass, Measure, Snapshot};
 use plimsoll_engine::{
     ClosedLoop, ConnectionTerms, GroupRun, Observer, Thinking, Trial, TrialHandle, TrialOptions, WorkerFault,
 };
-use plimsoll_session::{GroupServers, Terms};
+use plimsoll_session::{GroupServers, Terms, default_retry};
 use plimsoll_workloads::Workload;
 
 /// What a trial did, all intervals together.
@@ -168,7 +168,7 @@ pub fn run_on(
 
 /// The same on servers of which replicas take reads.
 pub fn run_spread(workload: &dyn Workload, servers: &GroupServers, load: Load) -> Result<Summary, WorkerFault> {
-    let terms = (&RetryRule::defaults()[..], ConnectionTerms::default());
+    let terms = (&default_retry()[..], ConnectionTerms::default());
     let (group, duration_ms) = group_of(workload, servers, load, terms)?;
     run_group(group, duration_ms, &mut |_, _| {})
 }
@@ -179,7 +179,7 @@ pub fn run_in_one_interval(
     servers: &GroupServers,
     load: Load,
 ) -> Result<Summary, WorkerFault> {
-    let terms = (&RetryRule::defaults()[..], ConnectionTerms::default());
+    let terms = (&default_retry()[..], ConnectionTerms::default());
     let (group, duration_ms) = group_of(workload, servers, load, terms)?;
     run_by_intervals(group, duration_ms, duration_ms, &mut |_, _| {})
 }
@@ -214,7 +214,7 @@ pub fn run_unhurried_beside<T>(
     load: Load,
     action: impl FnOnce() -> T,
 ) -> (Summary, T) {
-    let terms = (&RetryRule::defaults()[..], ConnectionTerms::default());
+    let terms = (&default_retry()[..], ConnectionTerms::default());
     let (group, _) = group_of(workload, servers, load, terms).unwrap();
     let group = GroupRun {
         arrivals: Box::new(unhurried(load.connections, load.until.limits().0)),

@@ -8,7 +8,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use plimsoll_core::plan::Endpoint;
-use plimsoll_wire::{ConnectOptions, Connection as Wire, Connector, Results, WireError, retry_login};
+use plimsoll_session::{MachineClock, retry_login};
+use plimsoll_wire::{ConnectOptions, Connection as Wire, Connector, Results, WireError};
 
 use super::bulk::Bulk;
 use super::failure::{Failure, NETWORK_TIMEOUT};
@@ -80,7 +81,7 @@ impl Connection {
         self.bulk = None;
         let target = config.targets.next();
         if !self.is_dry {
-            if let Err(error) = retry_login(|| self.connect(thread, &target)) {
+            if let Err(error) = retry_login(&MachineClock, || self.connect(thread, &target)) {
                 return say_unable(thread, &target.target().endpoint, &error);
             }
         }

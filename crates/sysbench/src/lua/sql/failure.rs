@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use plimsoll_core::plan::RetryRule;
+use plimsoll_core::fault::FaultKind;
 use plimsoll_core::snapshot::ErrorClass;
-use plimsoll_wire::{ConnectFailure, WireError};
-
-use crate::mysql::LOST;
+use plimsoll_wire::fault::{client, client_code};
+use plimsoll_wire::{Cause, WireError};
 
 /// How long the other machine may say nothing although it was asked. How long a statement takes is not limited.
 pub(super) const NETWORK_TIMEOUT: Duration = Duration::from_secs(30);
@@ -14,6 +13,7 @@ pub(super) const NETWORK_TIMEOUT: Duration = Duration::from_secs(30);
 /// An error as MySQL's client library would tell it.
 pub struct Failure {
     pub code: u16,
+    kind: FaultKind,
     pub state: String,
     pub message: String,
     /// The connection is of no more use.
@@ -24,45 +24,22 @@ pub struct Failure {
 
 impl From<&WireError> for Failure {
     fn from(error: &WireError) -> Self {
-        let (code, state, message) = match error {
-            WireError::Server(error) => (error.code, error.sqlstate.clone(), error.message.clone()),
-            WireError::Lost { .. } => said(2013, "Lost connection to MySQL server during query"),
-            WireError::Closed { .. } => said(2006, "MySQL server has gone away"),
-            other => said(client_code(other), &other.to_string()),
+        let code = client_code(error.cause());
+        let said = |message: &str| ("HY000".to_owned(), message.to_owned());
+        let (state, message) = match error.cause() {
+            Cause::Server(error) => (error.sqlstate.clone(), error.message.clone()),
+            Cause::Lost { .. } => said("Lost connection to MySQL server during query"),
+            Cause::Closed { .. } => said("MySQL server has gone away"),
+            other => said(&other.to_string()),
         };
         Self {
             code,
+            kind: error.kind(),
             state,
             message,
-            is_lost: error.is_connection_lost() || LOST.contains(&code),
+            is_lost: error.is_connection_lost() || client::LOST_ALL.contains(&code),
             silence: error.silence().map_or(Duration::ZERO, |_| NETWORK_TIMEOUT),
         }
-    }
-}
-
-/// An error that the client tells.
-fn said(code: u16, message: &str) -> (u16, String, String) {
-    (code, "HY000".to_owned(), message.to_owned())
-}
-
-/// The number that MySQL's client library has for it.
-fn client_code(error: &WireError) -> u16 {
-    match error {
-        WireError::Connect { failure, .. } => match failure {
-            ConnectFailure::NoSocket => 2002,
-            ConnectFailure::UnknownHost(_) | ConnectFailure::NoName(_) => 2005,
-            ConnectFailure::NoTls(_) | ConnectFailure::Tls(_) | ConnectFailure::TlsFile(_) => 2026,
-            ConnectFailure::NoServerKey | ConnectFailure::ServerKeyFile(_) => 2061,
-            ConnectFailure::HungUp | ConnectFailure::Silent(_) => 2013,
-            _ => 2003,
-        },
-        WireError::NotMySql { .. } => 2007,
-        WireError::Method { .. } => 2059,
-        WireError::Protocol(_) => 2027,
-        WireError::RowsMax { .. } => 2008,
-        WireError::ParameterCount { .. } => 2031,
-        WireError::StatementTooLong { .. } => 2020,
-        _ => 2000,
     }
 }
 
@@ -71,7 +48,7 @@ impl Failure {
     pub(super) fn class(&self) -> ErrorClass {
         if self.is_lost {
             ErrorClass::Connection
-        } else if RetryRule::ASKED_FOR.contains(&self.code) {
+        } else if self.kind.asks_for_repetition() {
             ErrorClass::Retryable
         } else {
             ErrorClass::Statement

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use plimsoll_engine::{Gate, ServerIndex, StatementResult};
-use plimsoll_wire::{Reply, Sink, WireError};
+use plimsoll_wire::{Cause, Reply, Sink, WireError};
 
 use super::Verdict;
 use super::connection::Connection;
@@ -32,7 +32,7 @@ impl Connection {
             return false;
         }
         let outcome = match &mut self.wire {
-            _ if sql.len() > STATEMENT_BYTES => Err(WireError::StatementTooLong { size_bytes: sql.len() }),
+            _ if sql.len() > STATEMENT_BYTES => Err(Cause::StatementTooLong { size_bytes: sql.len() }.into()),
             Some(wire) => wire.run(sql, &[], Sink::Whole(&mut self.results)),
             None => Err(closed()),
         };
@@ -91,9 +91,8 @@ impl Connection {
 
 /// What stands in for a connection that is gone.
 pub(super) fn closed() -> WireError {
-    WireError::Closed {
-        endpoint: "the server".to_owned(),
-    }
+    let endpoint = "the server".to_owned();
+    Cause::Closed { endpoint }.into()
 }
 
 fn is_ignored(thread: &ThreadContext, code: u16) -> bool {

@@ -2,6 +2,7 @@
 
 use std::ptr::null_mut;
 
+use plimsoll_core::fault::FaultKind;
 use plimsoll_engine::StatementResult;
 use plimsoll_wire::{PreparedStatement, Sink, Value, WireError};
 
@@ -66,7 +67,7 @@ impl Statement {
         };
         self.form = match prepared {
             Ok(prepared) => Form::Prepared(connection.number, prepared),
-            Err(error) if error.is_preparing_unsupported() => Form::Emulated(Parts::new(&self.sql)),
+            Err(error) if error.kind() == FaultKind::TextOnly => Form::Emulated(Parts::new(&self.sql)),
             Err(error) => return Err(error),
         };
         Ok(())

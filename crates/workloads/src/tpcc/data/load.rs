@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use plimsoll_core::fault::FaultKind;
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::DataPlan;
 use plimsoll_engine::WorkerFault;
@@ -11,7 +12,7 @@ use plimsoll_wire::{Connection, WireError};
 use super::population::{LINE_FORMAT, ROW_BYTES_MAX, Rows, Style, is_whole, positions};
 use crate::loading::fault::blame;
 use crate::loading::pool::Meter;
-use crate::loading::sending::{ATTEMPTS_MAX, PIECE_BYTES, SendLimits, is_passing, is_refusal};
+use crate::loading::sending::{ATTEMPTS_MAX, PIECE_BYTES, SendLimits};
 use crate::tpcc::tables::Table;
 
 /// Rows of one transaction, or some more: what any server and its binary log can hold.
@@ -57,8 +58,8 @@ impl Loader {
                     attempt = 1;
                 }
                 Ok(sent) => return Err(refused(connection, table, &sent)),
-                Err(error) if is_refusal(&error) => self.local.store(false, Ordering::Relaxed),
-                Err(error) if is_passing(&error) && attempt < ATTEMPTS_MAX => attempt += 1,
+                Err(error) if error.kind() == FaultKind::LocalFileRefused => self.local.store(false, Ordering::Relaxed),
+                Err(error) if error.kind().asks_for_repetition() && attempt < ATTEMPTS_MAX => attempt += 1,
                 Err(error) => return Err(blame(&error, &doing)),
             }
         }

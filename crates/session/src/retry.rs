@@ -1,17 +1,16 @@
 //! Connecting to a server that has no room for a moment, or too much to do to let somebody in.
 
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::error::{ConnectFailure, WireError};
+use plimsoll_core::fault::FaultKind;
+use plimsoll_wire::{Cause, ConnectFailure, WireError};
+
+use crate::clock::Clock;
 
 /// How long a server may take to notice that a connection was closed.
 const NOTICED_WITHIN: Duration = Duration::from_millis(300);
 
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// "Too many connections": of the server, of an account at the same time, and of an account by its resources.
-const FULL_CODES: [u16; 3] = [1040, 1203, 1226];
 
 /// How often a login is tried that breaks.
 const LOGINS_MAX: u32 = 3;
@@ -24,14 +23,14 @@ const LOGINS_WITHIN: Duration = Duration::from_secs(15);
 ///
 /// # Errors
 /// Those of the last attempt.
-pub fn retry_login<T>(mut connect: impl FnMut() -> Result<T, WireError>) -> Result<T, WireError> {
-    let begin = Instant::now();
+pub fn retry_login<T>(clock: &dyn Clock, mut connect: impl FnMut() -> Result<T, WireError>) -> Result<T, WireError> {
+    let until_ns = clock.after(LOGINS_WITHIN);
     let mut attempts = 1;
     loop {
-        match retry_while_full(&mut connect) {
-            Err(error) if is_broken(&error) && attempts < LOGINS_MAX && begin.elapsed() < LOGINS_WITHIN => {
+        match retry_while_full(clock, &mut connect) {
+            Err(error) if is_broken(&error) && attempts < LOGINS_MAX && clock.monotonic_ns() < until_ns => {
                 attempts += 1;
-                sleep(PAUSE);
+                clock.sleep(PAUSE);
             }
             outcome => return outcome,
         }
@@ -42,23 +41,22 @@ pub fn retry_login<T>(mut connect: impl FnMut() -> Result<T, WireError>) -> Resu
 ///
 /// # Errors
 /// Those of the last attempt.
-pub fn retry_while_full<T>(mut connect: impl FnMut() -> Result<T, WireError>) -> Result<T, WireError> {
-    let begin = Instant::now();
+pub fn retry_while_full<T>(
+    clock: &dyn Clock,
+    mut connect: impl FnMut() -> Result<T, WireError>,
+) -> Result<T, WireError> {
+    let until_ns = clock.after(NOTICED_WITHIN);
     loop {
         match connect() {
-            Err(error) if is_full(&error) && begin.elapsed() < NOTICED_WITHIN => sleep(PAUSE),
+            Err(error) if error.kind() == FaultKind::Full && clock.monotonic_ns() < until_ns => clock.sleep(PAUSE),
             outcome => return outcome,
         }
     }
 }
 
-fn is_full(error: &WireError) -> bool {
-    error.server_code().is_some_and(|code| FULL_CODES.contains(&code))
-}
-
 /// Whether the server took the connection, and no login came of it.
 fn is_broken(error: &WireError) -> bool {
-    let WireError::Connect { failure, .. } = error else {
+    let Cause::Connect { failure, .. } = error.cause() else {
         return false;
     };
     matches!(failure, ConnectFailure::HungUp | ConnectFailure::Silent(_))
@@ -67,10 +65,32 @@ fn is_broken(error: &WireError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::reply::ServerError;
+    use crate::clock::Bell;
+    use plimsoll_wire::ServerError;
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Time goes by where somebody sleeps, and not otherwise.
+    #[derive(Default)]
+    struct Sleeps(AtomicU64);
+
+    impl Clock for Sleeps {
+        fn monotonic_ns(&self) -> u64 {
+            self.0.load(Ordering::Relaxed)
+        }
+
+        fn unix_ns(&self) -> u64 {
+            self.monotonic_ns()
+        }
+
+        fn wait(&self, _bell: &Bell, until_ns: u64, is_over: &dyn Fn() -> bool) -> bool {
+            self.0.store(until_ns, Ordering::Relaxed);
+            is_over()
+        }
+    }
 
     fn refused(code: u16) -> WireError {
-        WireError::Server(ServerError {
+        WireError::from(ServerError {
             code,
             sqlstate: "HY000".to_owned(),
             message: String::new(),
@@ -81,7 +101,9 @@ mod tests {
     fn only_a_server_without_room_is_asked_again() {
         let attempts_of = |codes: &[u16]| {
             let mut left = codes.iter();
-            let outcome = retry_while_full(|| left.next().map_or(Ok(()), |code| Err(refused(*code))));
+            let outcome = retry_while_full(&Sleeps::default(), || {
+                left.next().map_or(Ok(()), |code| Err(refused(*code)))
+            });
             (codes.len() - left.len(), outcome.map_err(|error| error.server_code()))
         };
         assert_eq!(attempts_of(&[1226, 1040, 1203]), (3, Ok(())));
@@ -92,12 +114,12 @@ mod tests {
     fn a_login_that_breaks_is_tried_three_times_at_most() {
         let attempts_of = |failures: Vec<WireError>| {
             let mut left = failures.into_iter();
-            let outcome = retry_login(|| left.next().map_or(Ok(()), Err));
+            let outcome = retry_login(&Sleeps::default(), || left.next().map_or(Ok(()), Err));
             (left.len(), outcome.is_ok())
         };
-        let failed = |failure| WireError::Connect {
-            endpoint: String::new(),
-            failure,
+        let failed = |failure| {
+            let endpoint = String::new();
+            WireError::from(Cause::Connect { endpoint, failure })
         };
         let broken = || failed(ConnectFailure::HungUp);
         assert_eq!(
@@ -114,7 +136,13 @@ mod tests {
 
     #[test]
     fn a_server_that_stays_full_is_believed() {
-        let outcome = retry_while_full(|| Err::<(), _>(refused(1040)));
+        let (clock, attempts) = (Sleeps::default(), Cell::new(0));
+        let outcome = retry_while_full(&clock, || {
+            attempts.set(attempts.get() + 1);
+            Err::<(), _>(refused(1040))
+        });
         assert_eq!(outcome.unwrap_err().server_code(), Some(1040));
+        // One each 20 ms, until 300 ms are over.
+        assert_eq!((attempts.get(), clock.monotonic_ns()), (16, 300_000_000));
     }
 }
