@@ -87,7 +87,10 @@ pub fn captured_row(bytes: &[u8]) {
     }
 }
 
-/// The same for a row that is captured whole and decoded later.
+/// The same for a row that is captured whole and decoded later, as text and typed: both take the same rows.
+///
+/// # Panics
+/// When they do not.
 pub fn whole_row(bytes: &[u8]) {
     let Some((length, rest)) = bytes.split_first() else {
         return;
@@ -101,9 +104,12 @@ pub fn whole_row(bytes: &[u8]) {
         if (0..3).all(|_| set.define(definition).is_ok()) {
             set.payloads.extend_from_slice(row);
             set.ends.push(row.len());
-            let mut count = 0;
-            if set.row(0, &mut Captured::default(), |_| count += 1).is_ok() {
-                assert_eq!(count, 3);
+            let (mut texts, mut values) = (0, 0);
+            let as_text = set.row(0, &mut Captured::default(), |_| texts += 1);
+            let typed = set.values(0, &mut Captured::default(), |_| values += 1);
+            assert_eq!((as_text.is_ok(), texts), (typed.is_ok(), values));
+            if typed.is_ok() {
+                assert_eq!(values, 3);
             }
         }
     }

@@ -4,10 +4,11 @@
 //! Deliberately not here: reading packets (`replies`).
 
 use crate::codec::ProtocolError;
-use crate::codec::captured::{BinaryRow, Captured};
+use crate::codec::captured::{BinaryRow, Captured, next_text};
 use crate::codec::column::{Column, ColumnType};
 use crate::codec::cursor::Cursor;
 use crate::codec::row::text_value;
+use crate::codec::statement::Value;
 use crate::error::{Cause, WireError};
 use crate::reply::Reply;
 
@@ -45,10 +46,9 @@ impl ResultSet {
         value: &mut Captured,
         mut take: impl FnMut(Option<&[u8]>),
     ) -> Result<(), ProtocolError> {
-        let begin = if row == 0 { 0 } else { self.ends[row - 1] };
-        let payload = &self.payloads[begin..self.ends[row]];
+        let payload = self.payload(row);
         if self.is_binary {
-            self.binary_row(payload, value, take)
+            self.binary_row(payload, value, |value| value.with_text(&mut take))
         } else {
             let mut cursor = Cursor::new(payload);
             for _ in &self.columns {
@@ -58,16 +58,43 @@ impl ResultSet {
         }
     }
 
+    /// The same with values as they are: integers of 64 bits as such, all else as the text that the server takes.
+    ///
+    /// # Errors
+    /// As [`Self::row`].
+    pub fn values(
+        &self,
+        row: usize,
+        value: &mut Captured,
+        mut take: impl FnMut(Value<'_>),
+    ) -> Result<(), ProtocolError> {
+        let payload = self.payload(row);
+        if self.is_binary {
+            return self.binary_row(payload, value, |value| take(value.value()));
+        }
+        let mut cursor = Cursor::new(payload);
+        for kind in &self.columns {
+            next_text(&mut cursor, *kind, Some(value))?;
+            take(value.value());
+        }
+        Ok(())
+    }
+
+    fn payload(&self, row: usize) -> &[u8] {
+        let begin = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.payloads[begin..self.ends[row]]
+    }
+
     fn binary_row(
         &self,
         payload: &[u8],
         value: &mut Captured,
-        mut take: impl FnMut(Option<&[u8]>),
+        mut take: impl FnMut(&mut Captured),
     ) -> Result<(), ProtocolError> {
         let mut row = BinaryRow::new(payload, self.columns.len())?;
         for kind in &self.columns {
             row.next(*kind, Some(value))?;
-            value.with_text(&mut take);
+            take(value);
         }
         Ok(())
     }
@@ -181,5 +208,46 @@ impl Results {
     /// Whether there was room for all of them.
     pub(crate) fn complete(&mut self) -> Result<(), WireError> {
         self.exceeded.take().map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition of a column of this type, with nothing in it that is not looked at.
+    fn definition(code: u8) -> Vec<u8> {
+        [&[0; 6][..], &[0x0C, 0, 0, 0, 0, 0, 0, code, 0, 0, 0, 0, 0]].concat()
+    }
+
+    #[test]
+    fn values_are_typed_and_the_same_in_both_protocols() {
+        const LONGLONG: u8 = 8;
+        const DECIMAL: u8 = 246;
+        let text = &b"\x02-7\xfb\x041.50"[..];
+        let binary = [&[0, 0b0000_1000][..], &(-7i64).to_le_bytes(), b"\x041.50"].concat();
+        for (is_binary, payload) in [(false, text), (true, &binary)] {
+            let mut results = Results::new(1 << 20);
+            results.begin(is_binary);
+            results.begin_set();
+            let set = results.open_set();
+            for code in [LONGLONG, LONGLONG, DECIMAL] {
+                set.define(&definition(code)).unwrap();
+            }
+            set.payloads.extend_from_slice(payload);
+            set.ends.push(payload.len());
+            let (mut typed, mut texts) = (Vec::new(), Vec::new());
+            let mut value = Captured::default();
+            set.values(0, &mut value, |value| typed.push(format!("{value:?}")))
+                .unwrap();
+            assert_eq!(typed, ["Int(-7)", "Null", "Bytes([49, 46, 53, 48])"], "{is_binary}");
+            set.row(0, &mut value, |text| texts.push(text.map(<[u8]>::to_vec)))
+                .unwrap();
+            assert_eq!(
+                texts,
+                [Some(b"-7".to_vec()), None, Some(b"1.50".to_vec())],
+                "{is_binary}"
+            );
+        }
     }
 }

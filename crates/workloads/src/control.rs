@@ -1,5 +1,6 @@
 //! Connections that look or make, as opposed to those that are measured.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use plimsoll_core::message::FailureClass;
@@ -32,6 +33,16 @@ pub fn open(target: &Target) -> Result<Connection, WorkerFault> {
     };
     retry_while_full(&MachineClock, || Connection::open(target, &options))
         .map_err(|error| worker_fault(&error, &format!("connect to {} as {}", target.endpoint, target.user)))
+}
+
+/// The number in a column of a row; `None` for NULL and for what is none.
+pub fn number<T: FromStr>(row: &[Option<String>], column: usize) -> Option<T> {
+    row.get(column)?.as_ref()?.parse().ok()
+}
+
+/// The number in a column of the first row.
+pub fn first_number<T: FromStr>(rows: &[Vec<Option<String>>], column: usize) -> Option<T> {
+    number(rows.first()?, column)
 }
 
 /// How a connection to a server is encrypted: version and cipher suite, or `None` for one in plain.

@@ -1,14 +1,45 @@
 //! Data sets, whichever workload they belong to: made, checked, compared, removed.
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{DataPlan, DataSet};
+use plimsoll_core::plan::{self, DataPlan};
 use plimsoll_engine::WorkerFault;
 
 pub use crate::loading::{DataDone, DataEvent};
 
-use crate::custom::data as custom;
-use crate::oltp::data as oltp;
-use crate::tpcc::data as tpcc;
+use crate::loading::pool::{LoadOptions, LoaderPool};
+use crate::loading::{DataSet, loaders_fault};
+
+/// A data set, and where and how it is made.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// The data set.
+    pub set: &'a dyn DataSet,
+    /// Where and how.
+    pub options: LoadOptions<'a>,
+}
+
+impl<'a> From<&'a DataPlan> for Job<'a> {
+    fn from(plan: &'a DataPlan) -> Self {
+        Self {
+            set: of(&plan.data_set),
+            options: LoadOptions {
+                target: &plan.target,
+                loaders: plan.loaders,
+                method: plan.method,
+                drop_foreign: plan.drop_foreign,
+            },
+        }
+    }
+}
+
+/// The data set of a plan. A new kind of data set is one arm here.
+fn of(set: &plan::DataSet) -> &dyn DataSet {
+    match set {
+        plan::DataSet::Oltp(data) => data,
+        plan::DataSet::Statements(data) => data,
+        plan::DataSet::Tpcc(data) => data,
+    }
+}
 
 /// Makes the tables with their rows, index and statistics. What is there already, made by us from the same seed and
 /// complete, is used as it is after a check. What an earlier attempt at the same data set left unfinished is resumed, and at
@@ -16,12 +47,10 @@ use crate::tpcc::data as tpcc;
 ///
 /// # Errors
 /// When a table is there that is not ours or is another one, or when the server says no.
-pub fn prepare(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
-    match checked(plan)? {
-        DataSet::Oltp(data) => oltp::prepare(plan, data, observe),
-        DataSet::Statements(data) => custom::prepare(plan, data, observe),
-        DataSet::Tpcc(data) => tpcc::prepare(plan, data, observe),
-    }
+pub fn prepare<'a>(job: impl Into<Job<'a>>, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
+    let (set, mut pool) = begin(job.into(), observe)?;
+    let rows_count = set.find(&pool)?.make(&mut pool)?;
+    Ok(DataDone { rows_count })
 }
 
 /// Checks that all tables are there with their shape and rows, or any rows where workloads change them. Who made them does
@@ -29,36 +58,31 @@ pub fn prepare(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
 ///
 /// # Errors
 /// When something is missing or different, or when the server says no.
-pub fn check(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
-    match checked(plan)? {
-        DataSet::Oltp(data) => oltp::check(plan, data, observe),
-        DataSet::Statements(data) => custom::check(plan, data, observe),
-        DataSet::Tpcc(data) => tpcc::check(plan, data),
-    }
+pub fn check<'a>(job: impl Into<Job<'a>>, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
+    let (set, mut pool) = begin(job.into(), observe)?;
+    let rows_count = set.find(&pool)?.check(&mut pool)?;
+    Ok(DataDone { rows_count })
 }
 
 /// Does all that [`check`] does, and compares each row, or whether rows are consistent where workloads change them.
 ///
 /// # Errors
 /// As [`check`]; and when rows differ.
-pub fn verify(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
-    match checked(plan)? {
-        DataSet::Oltp(data) => oltp::verify(plan, data, observe),
-        DataSet::Statements(data) => custom::verify(plan, data, observe),
-        DataSet::Tpcc(data) => tpcc::verify(plan, data, observe),
-    }
+pub fn verify<'a>(job: impl Into<Job<'a>>, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
+    let (set, mut pool) = begin(job.into(), observe)?;
+    let found = set.find(&pool)?;
+    let rows_count = found.check(&mut pool)?;
+    found.compare(&mut pool)?;
+    Ok(DataDone { rows_count })
 }
 
 /// Drops the tables that Plimsoll made, and others of these names only when told to.
 ///
 /// # Errors
 /// When a table is not ours and was not to be dropped: then none is. Or when the server says no.
-pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
-    match checked(plan)? {
-        DataSet::Oltp(data) => oltp::cleanup(plan, data, observe),
-        DataSet::Statements(data) => custom::cleanup(plan, data, observe),
-        DataSet::Tpcc(_) => tpcc::cleanup(plan, observe),
-    }?;
+pub fn cleanup<'a>(job: impl Into<Job<'a>>, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
+    let (set, mut pool) = begin(job.into(), observe)?;
+    set.find(&pool)?.remove(&mut pool)?;
     Ok(DataDone { rows_count: 0 })
 }
 
@@ -68,20 +92,21 @@ pub fn cleanup(plan: &DataPlan, observe: &mut dyn FnMut(DataEvent)) -> Result<Da
 ///
 /// # Errors
 /// When one of them would be refused, or when the server says no.
-pub fn foresee(plan: &DataPlan, resets: bool, observe: &mut dyn FnMut(DataEvent)) -> Result<DataDone, WorkerFault> {
-    let set = checked(plan)?;
-    if resets && !plan.drop_foreign {
-        refuse_reset(plan, set)?;
+pub fn foresee<'a>(
+    job: impl Into<Job<'a>>,
+    resets: bool,
+    observe: &mut dyn FnMut(DataEvent),
+) -> Result<DataDone, WorkerFault> {
+    let (set, mut pool) = begin(job.into(), observe)?;
+    let found = set.find(&pool)?;
+    if resets && !pool.drop_foreign() {
+        refuse_reset(&found.foreign())?;
     }
-    match check(plan, observe) {
+    match found.check(&mut pool) {
         Err(fault) if is_missing(&fault) => {}
-        other => return other,
+        checked => return checked.map(|rows_count| DataDone { rows_count }),
     }
-    match set {
-        DataSet::Oltp(data) => oltp::foresee(plan, data, observe)?,
-        DataSet::Statements(data) => custom::foresee(plan, data, observe)?,
-        DataSet::Tpcc(data) => tpcc::foresee(plan, data)?,
-    }
+    found.foresee(&mut pool)?;
     Ok(DataDone { rows_count: 0 })
 }
 
@@ -89,21 +114,22 @@ pub fn foresee(plan: &DataPlan, resets: bool, observe: &mut dyn FnMut(DataEvent)
 ///
 /// # Errors
 /// All that is wrong with it.
-pub fn check_plan(plan: &DataPlan) -> Result<(), WorkerFault> {
-    checked(plan).map(|_| ())
+pub fn check_plan<'a>(job: impl Into<Job<'a>>) -> Result<(), WorkerFault> {
+    let job = job.into();
+    let mut faults = job.set.faults();
+    faults.extend(loaders_fault(job.options.loaders));
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(WorkerFault::new(FailureClass::Spec, faults.join("; ")))
 }
 
-fn checked(plan: &DataPlan) -> Result<&DataSet, WorkerFault> {
-    let faults = match &plan.data_set {
-        DataSet::Oltp(data) => oltp::faults(plan, data),
-        DataSet::Statements(data) => custom::faults(plan, data),
-        DataSet::Tpcc(data) => tpcc::faults(plan, data),
-    };
-    if faults.is_empty() {
-        Ok(&plan.data_set)
-    } else {
-        Err(WorkerFault::new(FailureClass::Spec, faults.join("; ")))
-    }
+fn begin<'a>(
+    job: Job<'a>,
+    observe: &'a mut dyn FnMut(DataEvent),
+) -> Result<(&'a dyn DataSet, LoaderPool<'a>), WorkerFault> {
+    check_plan(job)?;
+    Ok((job.set, LoaderPool::new(job.options, observe)))
 }
 
 /// What the engine found itself, without an error of the server, is a reason to make tables.
@@ -111,19 +137,14 @@ fn is_missing(fault: &WorkerFault) -> bool {
     fault.code.is_none() && matches!(fault.class, FailureClass::Data | FailureClass::Target)
 }
 
-fn refuse_reset(plan: &DataPlan, set: &DataSet) -> Result<(), WorkerFault> {
-    let names = match set {
-        DataSet::Oltp(data) => oltp::not_ours(plan, data)?,
-        DataSet::Statements(data) => custom::not_ours(plan, data)?,
-        DataSet::Tpcc(_) => tpcc::not_ours(plan)?,
-    };
-    if names.is_empty() {
+fn refuse_reset(foreign: &[String]) -> Result<(), WorkerFault> {
+    if foreign.is_empty() {
         return Ok(());
     }
     let message = format!(
         "{} not made by Plimsoll, so it cannot be put back: to measure it as it is, say reset = \"never\"; otherwise name \
          another database",
-        names.join(", ")
+        foreign.join(", ")
     );
     Err(WorkerFault::new(FailureClass::Data, message))
 }

@@ -172,7 +172,10 @@ fn what_is_not_wanted_is_refused_and_left_alone() {
     on_each_server("refused", |_server, target| {
         prepare(&plan(target));
         let message = refusal(&sized(target, 500));
-        assert!(message.contains("sbtest1 holds 6000 rows from seed 42"), "{message}");
+        assert!(
+            message.contains("sbtest1 was made as (rows=6000 seed=42) and not as wanted (rows=500 seed=42): "),
+            "{message}"
+        );
         assert!(message.contains("sbtest2"), "all at once: {message}");
         let mut control = connect(target);
         control.query("DELETE FROM sbtest1 WHERE id = 7").unwrap();
@@ -215,7 +218,10 @@ fn what_would_be_refused_is_foreseen_and_nothing_is_changed() {
         control.query("DROP TABLE sbtest2").unwrap();
         assert_eq!(foreseen(&plan(target), true), Ok(0), "the other one can be made");
         let message = foreseen(&sized(target, 500), false).unwrap_err();
-        assert!(message.contains("sbtest1 holds 6000 rows from seed 42"), "{message}");
+        assert!(
+            message.contains("sbtest1 was made as (rows=6000 seed=42) and not as wanted (rows=500 seed=42): "),
+            "{message}"
+        );
         control.query("DELETE FROM sbtest1 WHERE id = 7").unwrap();
         let message = foreseen(&plan(target), false).unwrap_err();
         assert!(message.contains("5999 1 6000 and not 6000 1 6000"), "{message}");

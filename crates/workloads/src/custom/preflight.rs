@@ -44,7 +44,7 @@ pub fn preflight(
 fn tables(probe: &mut Probe<'_>, plan: &StatementsPlan) -> Result<(), WorkerFault> {
     let names: Vec<&str> = plan.tables.iter().map(|name| &**name).collect();
     let found = probe.ask(|connection| find(connection, &names))?;
-    let fault = |(name, found): (&&str, &Found<_>)| match found {
+    let fault = |(name, found): (&&str, &Found)| match found {
         Found::Nothing => Some(format!("table {name} does not exist: make it with `plimsoll prepare`")),
         _ => found.unmade(name),
     };

@@ -10,7 +10,9 @@ use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 
 use super::fault::{blame, run};
-use super::table::{Slice, Style};
+use super::row::Style;
+use super::table::Slice;
+use crate::control::first_number;
 
 /// What some rows are, in short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,9 +66,7 @@ impl Content {
         );
         let doing = format!("sum up the rows of {}", table.name());
         let rows = connection.query_rows(&sql, 1).map_err(|error| blame(&error, &doing))?;
-        let numbers = rows.first().map_or(&[][..], |row| &row[..]);
-        let numbers: Vec<u64> = numbers.iter().filter_map(|one| one.as_ref()?.parse().ok()).collect();
-        let [rows, sum] = numbers[..] else {
+        let (Some(rows), Some(sum)) = (first_number(&rows, 0), first_number(&rows, 1)) else {
             let message = format!("{doing}: the server gave no numbers; is this a MySQL server?");
             return Err(WorkerFault::new(FailureClass::Target, message));
         };

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_core::fault::FaultKind;
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::DataPlan;
 use plimsoll_engine::WorkerFault;
 use plimsoll_session::Reply;
 use plimsoll_wire::{Connection, WireError};
@@ -21,8 +20,9 @@ use super::foreign_keys;
 use super::mark::State;
 use super::pool::{LoaderPool, Meter};
 use super::resume::{self, Rest};
+use super::row::{LINE_FORMAT, Style};
 use super::sending::{ATTEMPTS_MAX, PIECE_BYTES, SendLimits};
-use super::table::{CHUNK_ROWS, Slice, Style, Table, chunks};
+use super::table::{CHUNK_ROWS, Slice, Table, chunks};
 
 /// The tables of a data set, by how far they are.
 pub struct Tables<'a> {
@@ -39,7 +39,7 @@ pub struct Tables<'a> {
 /// # Errors
 /// When an unfinished table holds rows that are not its own, or whatever the server says; unfinished tables stay marked as
 /// such.
-pub fn make(pool: &mut LoaderPool<'_>, tables: &Tables<'_>, plan: &DataPlan) -> Result<(), WorkerFault> {
+pub fn make(pool: &mut LoaderPool<'_>, tables: &Tables<'_>) -> Result<(), WorkerFault> {
     let Tables {
         new,
         unfinished,
@@ -60,7 +60,7 @@ pub fn make(pool: &mut LoaderPool<'_>, tables: &Tables<'_>, plan: &DataPlan) -> 
     })?;
     missing.extend(chunks(new));
     let runs = runs(&missing, pool.size());
-    let loader = Loader::new(plan)?;
+    let loader = Loader::new(pool)?;
     let rows = tables.iter().map(|table| table.rows_count()).sum();
     pool.resume("load", loaded_rows, rows, &runs, |connection, run, meter| {
         run.iter().try_for_each(|slice| loader.load(connection, *slice, meter))
@@ -140,7 +140,10 @@ fn complete(connection: &mut Connection, table: &dyn Table) -> Result<(), Worker
     let (name, quoted) = (table.name(), table.quoted_name());
     run(
         connection,
-        &format!("ALTER TABLE {quoted} COMMENT = '{}'", table.comment(State::Complete)),
+        &format!(
+            "ALTER TABLE {quoted} COMMENT = '{}'",
+            table.mark(State::Complete).text()
+        ),
         &format!("complete {name}"),
     )
 }
@@ -186,8 +189,8 @@ struct Loader {
 }
 
 impl Loader {
-    fn new(plan: &DataPlan) -> Result<Self, WorkerFault> {
-        let limits = SendLimits::ask(plan)?;
+    fn new(pool: &LoaderPool<'_>) -> Result<Self, WorkerFault> {
+        let limits = SendLimits::ask(pool)?;
         Ok(Self {
             insert_bytes: limits.insert_bytes,
             local: AtomicBool::new(limits.local),
@@ -264,9 +267,9 @@ impl Loader {
 fn load_local(connection: &mut Connection, part: Slice<'_>) -> Result<Loaded, WireError> {
     let table = part.table;
     let sql = format!(
-        "LOAD DATA LOCAL INFILE 'plimsoll' INTO TABLE {} {} ({})",
+        "LOAD DATA LOCAL INFILE 'plimsoll' INTO TABLE {} CHARACTER SET {} {LINE_FORMAT} ({})",
         table.quoted_name(),
-        table.line_format(),
+        table.character_set(),
         table.columns_sql()
     );
     let mut write = table.writer(Style::Line);

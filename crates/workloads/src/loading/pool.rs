@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use plimsoll_core::message::Progress;
-use plimsoll_core::plan::{DataPlan, Target};
+use plimsoll_core::message::{EngineWarning, Progress};
+use plimsoll_core::plan::{LoadMethod, Target};
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 
@@ -16,10 +16,22 @@ use crate::control;
 /// How often progress is told.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(250);
 
+/// Where rows go, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadOptions<'a> {
+    /// The server and its database.
+    pub target: &'a Target,
+    /// Connections that load at the same time.
+    pub loaders: u32,
+    /// How rows are sent.
+    pub method: LoadMethod,
+    /// Also drops tables of the right name that Plimsoll did not make.
+    pub drop_foreign: bool,
+}
+
 /// The loaders of a data set, each with a connection of its own.
 pub struct LoaderPool<'a> {
-    target: &'a Target,
-    size: usize,
+    options: LoadOptions<'a>,
     observe: &'a mut dyn FnMut(DataEvent),
 }
 
@@ -43,18 +55,29 @@ impl Meter {
 }
 
 impl<'a> LoaderPool<'a> {
-    /// As many connections as the plan says.
-    pub fn new(plan: &'a DataPlan, observe: &'a mut dyn FnMut(DataEvent)) -> Self {
-        Self {
-            target: &plan.target,
-            size: plan.loaders as usize,
-            observe,
-        }
+    /// As many connections as the options say.
+    pub fn new(options: LoadOptions<'a>, observe: &'a mut dyn FnMut(DataEvent)) -> Self {
+        Self { options, observe }
+    }
+
+    /// How rows are sent.
+    pub fn method(&self) -> LoadMethod {
+        self.options.method
+    }
+
+    /// Whether tables may be dropped that Plimsoll did not make.
+    pub fn drop_foreign(&self) -> bool {
+        self.options.drop_foreign
+    }
+
+    /// Tells a doubt about the data.
+    pub fn warn(&mut self, warning: EngineWarning) {
+        (self.observe)(DataEvent::Warning(warning));
     }
 
     /// How many connections work at the same time.
     pub fn size(&self) -> usize {
-        self.size
+        self.options.loaders as usize
     }
 
     /// One more connection, for what is no phase of its own.
@@ -62,7 +85,7 @@ impl<'a> LoaderPool<'a> {
     /// # Errors
     /// When the server cannot be reached or lets nobody in.
     pub fn connect(&self) -> Result<Connection, WorkerFault> {
-        control::open(self.target)
+        control::open(self.options.target)
     }
 
     /// Runs each job once, on whichever connection is free. `total_count` is what the meter will have counted at the
@@ -97,7 +120,7 @@ impl<'a> LoaderPool<'a> {
         }
         let (meter, next) = (Meter::default(), AtomicUsize::new(0));
         meter.add(done_count);
-        let (target, size) = (self.target, self.size.min(jobs.len()));
+        let (target, size) = (self.options.target, self.size().min(jobs.len()));
         let loader = || -> Result<(), WorkerFault> {
             let mut connection = control::open(target)?;
             // Where a server's default is 0, rows would be gone with their connection.

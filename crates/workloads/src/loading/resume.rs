@@ -13,6 +13,7 @@ use super::content::leading_rows;
 use super::fault::{blame, differs};
 use super::pool::LoaderPool;
 use super::table::{RowKey, Slice, Table, chunks};
+use crate::control::first_number;
 
 /// What is still to do.
 #[derive(Default)]
@@ -59,7 +60,7 @@ fn outside(connection: &mut Connection, table: &dyn Table, key: &RowKey) -> Resu
     let rows = connection
         .query_rows(&sql, 1)
         .map_err(|error| blame(&error, &format!("look at the keys of {}", table.name())))?;
-    let number = |at: usize| rows.first()?.get(at)?.as_ref()?.parse::<i128>().ok();
+    let number = |column| first_number::<i128>(&rows, column);
     let (own_first, own_last) = key.ends(1, table.rows_count()).into_inner();
     match (number(0), number(1)) {
         (Some(first), Some(last)) if first < own_first || last > own_last => Err(differs(

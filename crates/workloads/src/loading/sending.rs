@@ -1,10 +1,11 @@
 //! How rows can be sent to a server: by LOAD DATA LOCAL or by INSERT, in pieces of what size.
 
-use plimsoll_core::plan::{DataPlan, LoadMethod};
+use plimsoll_core::plan::LoadMethod;
 use plimsoll_engine::WorkerFault;
 
 use super::fault::blame;
-use crate::control;
+use super::pool::LoaderPool;
+use crate::control::first_number;
 
 /// Bytes handed over at a time while a LOAD DATA runs.
 pub const PIECE_BYTES: usize = 256 * 1024;
@@ -28,18 +29,18 @@ impl SendLimits {
     ///
     /// # Errors
     /// Whatever the server said.
-    pub fn ask(plan: &DataPlan) -> Result<Self, WorkerFault> {
-        let mut control = control::open(&plan.target)?;
+    pub fn ask(pool: &LoaderPool<'_>) -> Result<Self, WorkerFault> {
+        let mut control = pool.connect()?;
         let sql = "SELECT @@local_infile, @@max_allowed_packet";
         let rows = control
             .query_rows(sql, 1)
             .map_err(|error| blame(&error, "ask for limits"))?;
         control.close();
-        let number = |at: usize| rows.first()?.get(at)?.as_ref()?.parse::<usize>().ok();
+        let number = |column| first_number::<usize>(&rows, column);
         let packet_bytes = number(1).unwrap_or(INSERT_BYTES);
         Ok(Self {
             insert_bytes: INSERT_BYTES.min(packet_bytes.saturating_sub(1024)),
-            local: plan.method == LoadMethod::Auto && number(0) == Some(1),
+            local: pool.method() == LoadMethod::Auto && number(0) == Some(1),
         })
     }
 }

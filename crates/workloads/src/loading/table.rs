@@ -4,25 +4,18 @@
 
 use std::ops::RangeInclusive;
 
+use plimsoll_core::message::FailureClass;
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 
-use super::mark::State;
+use super::fault::{blame, differs};
+use super::mark::{Found, Mark, State};
+use super::row::Style;
+use crate::control;
 
 /// Rows in a chunk: one LOAD DATA, which is a transaction that any server and its binary log can hold. The grid depends on
 /// nothing but the table's size, so that who goes on finds the chunks of who was interrupted.
 pub const CHUNK_ROWS: u64 = 50_000;
-
-/// How a row is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// A line of LOAD DATA.
-    Line,
-    /// A row of INSERT, with a comma after it.
-    Tuple,
-    /// What [`Table::content_sql`] gives for it.
-    Content,
-}
 
 /// Appends rows, by their number.
 pub type Writer<'a> = Box<dyn FnMut(u64, &mut Vec<u8>) + 'a>;
@@ -82,18 +75,26 @@ pub trait Table: Sync {
     fn foreign_keys(&self) -> Vec<ForeignKey> {
         vec![]
     }
-    /// The comment that says how far it is.
-    fn comment(&self, state: State) -> String;
+    /// Its mark in this state.
+    fn mark(&self, state: State) -> Mark;
+    /// Whether a check takes a table of ours that carries this mark.
+    fn accepts(&self, found: &Mark) -> bool {
+        *found == self.mark(State::Complete)
+    }
     /// Its columns, as INSERT and LOAD DATA list them.
     fn columns_sql(&self) -> String;
-    /// Character set and separators of [`Style::Line`], as LOAD DATA has them.
-    fn line_format(&self) -> &'static str;
+    /// The character set of its rows as they are written.
+    fn character_set(&self) -> &'static str;
     /// Bytes of the longest row in any style.
     fn row_bytes_max(&self) -> usize;
     /// What appends its rows in this style.
     fn writer(&self, style: Style) -> Writer<'_>;
-    /// The bytes of a row from which its checksum is taken.
+    /// What the server has for a row in [`Style::Content`]: its checksum is taken from it.
     fn content_sql(&self) -> String;
+    /// The columns that [`Self::content_sql`] leaves out, as messages show them.
+    fn uncompared(&self) -> Vec<String> {
+        vec![]
+    }
     /// The column that tells rows by a range; without one they are told by lists of keys.
     fn row_key(&self) -> Option<&RowKey>;
     /// What is true of rows `first`..=`last` and of no others. They are at most as many as `rows_each_query` says.
@@ -101,12 +102,30 @@ pub trait Table: Sync {
     /// How many rows one query may read.
     fn rows_each_query(&self) -> u64;
     /// The values of a statement may not fit their columns, which the server tells by a warning.
-    fn minds_warnings(&self) -> bool;
-    /// Checks that it has its shape, its indexes and exactly its number of rows.
+    fn minds_warnings(&self) -> bool {
+        false
+    }
+    /// What a table of this name lacks that somebody else may have made.
+    ///
+    /// # Errors
+    /// Whatever the server said.
+    fn lacks(&self, _connection: &mut Connection) -> Result<Vec<String>, WorkerFault> {
+        Ok(vec![])
+    }
+    /// Whether a check takes this table only with exactly its number of rows: no workload changes that, say.
+    fn is_fixed(&self, found: &Found) -> bool;
+    /// Checks its shape and counts its rows. Unless `exactly` is false they must be as many as were made.
     ///
     /// # Errors
     /// When it is different, or whatever the server said.
-    fn inspect(&self, connection: &mut Connection) -> Result<(), WorkerFault>;
+    fn count(&self, connection: &mut Connection, exactly: bool) -> Result<u64, WorkerFault>;
+    /// Checks, once it is made, that it has its shape, its indexes and exactly its number of rows.
+    ///
+    /// # Errors
+    /// When it is different, or whatever the server said.
+    fn inspect(&self, connection: &mut Connection) -> Result<(), WorkerFault> {
+        self.count(connection, true).map(|_| ())
+    }
 }
 
 /// Rows `first`..=`last` of one table.
@@ -158,13 +177,31 @@ pub fn chunks<'a>(tables: &[&'a dyn Table]) -> Vec<Slice<'a>> {
     tables.iter().flat_map(of_table).collect()
 }
 
+/// How many rows a table has. Unless `exactly` is false they must be as many as were made.
+///
+/// # Errors
+/// When there are more or fewer, or whatever the server said.
+pub fn count_rows(connection: &mut Connection, table: &dyn Table, exactly: bool) -> Result<u64, WorkerFault> {
+    let (name, wanted) = (table.name(), table.rows_count());
+    let rows = connection.query_rows(&format!("SELECT COUNT(*) FROM {}", table.quoted_name()), 1);
+    let rows = rows.map_err(|error| blame(&error, &format!("count the rows of {name}")))?;
+    match control::first_number(&rows, 0) {
+        Some(count) if count == wanted || !exactly => Ok(count),
+        Some(count) => Err(differs(&name, &format!("has {count} rows and not {wanted}"))),
+        None => {
+            let message = format!("{name}: COUNT(*) gave no number; is this a MySQL server?");
+            Err(WorkerFault::new(FailureClass::Target, message))
+        }
+    }
+}
+
 /// The same tables, whatever kind they are.
 pub fn as_tables<'a, T: Table + 'a>(tables: impl IntoIterator<Item = &'a T>) -> Vec<&'a dyn Table> {
     tables.into_iter().map(|table| table as &dyn Table).collect()
 }
 
 #[cfg(test)]
-pub mod fixture {
+pub(crate) mod fixture {
     use super::*;
 
     /// A table of nothing but a number and so many rows.
@@ -189,13 +226,13 @@ pub mod fixture {
         fn index_sql(&self) -> Option<String> {
             None
         }
-        fn comment(&self, _: State) -> String {
-            String::new()
+        fn mark(&self, state: State) -> Mark {
+            Mark::new("numbered", String::new(), state)
         }
         fn columns_sql(&self) -> String {
             String::new()
         }
-        fn line_format(&self) -> &'static str {
+        fn character_set(&self) -> &'static str {
             ""
         }
         fn row_bytes_max(&self) -> usize {
@@ -216,11 +253,11 @@ pub mod fixture {
         fn rows_each_query(&self) -> u64 {
             u64::MAX
         }
-        fn minds_warnings(&self) -> bool {
-            false
+        fn is_fixed(&self, _: &Found) -> bool {
+            true
         }
-        fn inspect(&self, _: &mut Connection) -> Result<(), WorkerFault> {
-            Ok(())
+        fn count(&self, _: &mut Connection, _: bool) -> Result<u64, WorkerFault> {
+            Ok(self.rows)
         }
     }
 }

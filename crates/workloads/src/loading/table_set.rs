@@ -1,35 +1,20 @@
 //! The tables of a data set that are made row by row: what is there of them, and what becomes of it.
 //!
-//! Deliberately not here: which tables those are, and finding out what is there.
+//! Deliberately not here: which tables those are.
 
-use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::DataPlan;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use plimsoll_core::message::{EngineWarning, FailureClass};
 use plimsoll_engine::WorkerFault;
-use plimsoll_wire::Connection;
 
 use super::fault::blame;
-use super::mark::{Found, Mark, State};
+use super::mark::{Found, State};
 use super::pool::LoaderPool;
 use super::table::{Table, as_tables};
-use super::{foreign_keys, make, refuse_foreign};
-
-/// A table that carries a mark.
-pub trait MarkedTable: Table {
-    /// What its comment says.
-    type Mark: Mark;
-    /// Its own mark, in this state.
-    fn mark(&self, state: State) -> Self::Mark;
-    /// That it holds other data than wanted, with the cure.
-    fn other_data(&self, found: &Self::Mark) -> String;
-    /// Counts the rows, which must be as many as were made.
-    ///
-    /// # Errors
-    /// When there are more or fewer, or whatever the server said.
-    fn count_as_made(&self, connection: &mut Connection) -> Result<u64, WorkerFault>;
-}
+use super::{FoundSet, foreign_keys, make, refuse_foreign, verify};
 
 /// Tables, and what is there under the name of each.
-pub struct TableSet<T: MarkedTable>(Vec<(T, Found<T::Mark>)>);
+pub struct TableSet<T>(Vec<(T, Found)>);
 
 /// What is to become of each table.
 struct Sorted<'a, T> {
@@ -43,29 +28,14 @@ struct Sorted<'a, T> {
     new: Vec<&'a T>,
 }
 
-impl<T: MarkedTable> TableSet<T> {
-    /// Tables and what was found of each.
-    pub fn new(tables: impl IntoIterator<Item = T>, found: Vec<Found<T::Mark>>) -> Self {
-        Self(tables.into_iter().zip(found).collect())
-    }
-
-    /// Each with what was found.
-    pub fn iter(&self) -> impl Iterator<Item = &(T, Found<T::Mark>)> {
-        self.0.iter()
-    }
-
-    /// The names of those that are there and that Plimsoll did not make.
-    pub fn foreign(&self) -> Vec<String> {
-        let foreign = self.iter().filter(|(_, found)| *found == Found::Foreign);
+impl<T: Table> FoundSet for TableSet<T> {
+    fn foreign(&self) -> Vec<String> {
+        let foreign = self.0.iter().filter(|(_, found)| *found == Found::Foreign);
         foreign.map(|(table, _)| table.name()).collect()
     }
 
-    /// Makes what is missing, resumes what is unfinished, and counts what is complete.
-    ///
-    /// # Errors
-    /// When something stands in the way, or when the server says no.
-    pub fn prepare(&self, pool: &mut LoaderPool<'_>, plan: &DataPlan) -> Result<(), WorkerFault> {
-        let sorted = self.sort(plan)?;
+    fn make(&self, pool: &mut LoaderPool<'_>) -> Result<u64, WorkerFault> {
+        let sorted = self.sort(pool)?;
         count_as_made(pool, &sorted.complete)?;
         self.drop_tables(pool, &sorted.in_the_way)?;
         let tables = make::Tables {
@@ -73,25 +43,60 @@ impl<T: MarkedTable> TableSet<T> {
             unfinished: as_tables(sorted.unfinished),
             complete: as_tables(sorted.complete),
         };
-        make::make(pool, &tables, plan)
+        make::make(pool, &tables)?;
+        Ok(self.0.iter().map(|(table, _)| table.rows_count()).sum())
     }
 
-    /// What [`Self::prepare`] does before it changes anything.
-    ///
-    /// # Errors
-    /// When it would be refused.
-    pub fn foresee(&self, pool: &mut LoaderPool<'_>, plan: &DataPlan) -> Result<(), WorkerFault> {
-        count_as_made(pool, &self.sort(plan)?.complete)
+    fn foresee(&self, pool: &mut LoaderPool<'_>) -> Result<(), WorkerFault> {
+        count_as_made(pool, &self.sort(pool)?.complete)
     }
 
-    /// Drops all that are there.
-    ///
-    /// # Errors
-    /// When one of them is not ours and was not to be dropped: then none is. Or when the server says no.
-    pub fn cleanup(&self, pool: &mut LoaderPool<'_>, plan: &DataPlan) -> Result<(), WorkerFault> {
-        refuse_foreign(&self.foreign(), plan)?;
-        let there = self.iter().filter(|(_, found)| *found != Found::Nothing);
+    fn check(&self, pool: &mut LoaderPool<'_>) -> Result<u64, WorkerFault> {
+        let mut faults: Vec<String> = self.0.iter().filter_map(|(table, found)| unfit(table, found)).collect();
+        if faults.is_empty() {
+            let mut connection = pool.connect()?;
+            for (table, _) in &self.0 {
+                faults.extend(table.lacks(&mut connection)?);
+            }
+            connection.close();
+        }
+        if !faults.is_empty() {
+            return Err(WorkerFault::new(FailureClass::Data, faults.join("; ")));
+        }
+        let rows = AtomicU64::new(0);
+        pool.work(
+            "verify",
+            self.0.len() as u64,
+            &self.0,
+            |connection, (table, found), meter| {
+                rows.fetch_add(table.count(connection, table.is_fixed(found))?, Ordering::Relaxed);
+                meter.add(1);
+                Ok(())
+            },
+        )?;
+        Ok(rows.into_inner())
+    }
+
+    fn compare(&self, pool: &mut LoaderPool<'_>) -> Result<(), WorkerFault> {
+        let tables = as_tables(self.0.iter().map(|(table, _)| table));
+        let left_out: Vec<String> = tables.iter().flat_map(|table| table.uncompared()).collect();
+        if !left_out.is_empty() {
+            pool.warn(uncompared(&left_out));
+        }
+        verify::compare(pool, &tables)
+    }
+
+    fn remove(&self, pool: &mut LoaderPool<'_>) -> Result<(), WorkerFault> {
+        refuse_foreign(&self.foreign(), pool.drop_foreign())?;
+        let there = self.0.iter().filter(|(_, found)| *found != Found::Nothing);
         self.drop_tables(pool, &there.map(|(table, _)| table).collect::<Vec<_>>())
+    }
+}
+
+impl<T: Table> TableSet<T> {
+    /// Tables and what was found of each.
+    pub fn new(tables: impl IntoIterator<Item = T>, found: Vec<Found>) -> Self {
+        Self(tables.into_iter().zip(found).collect())
     }
 
     /// Drops tables that were found before, and no others: what somebody made meanwhile is not ours.
@@ -101,6 +106,7 @@ impl<T: MarkedTable> TableSet<T> {
         }
         let dropped: Vec<String> = tables.iter().map(|table| table.name()).collect();
         let own: Vec<(String, String)> = self
+            .0
             .iter()
             .filter(|(table, found)| matches!(found, Found::Ours(_)) || dropped.contains(&table.name()))
             .map(|(table, _)| (table.name(), table.quoted_name()))
@@ -115,17 +121,19 @@ impl<T: MarkedTable> TableSet<T> {
     }
 
     /// All that stands in the way at once.
-    fn sort(&self, plan: &DataPlan) -> Result<Sorted<'_, T>, WorkerFault> {
+    fn sort(&self, pool: &LoaderPool<'_>) -> Result<Sorted<'_, T>, WorkerFault> {
         let (mut complete, mut unfinished) = (Vec::new(), Vec::new());
         let (mut in_the_way, mut new) = (Vec::new(), Vec::new());
         let mut faults = Vec::new();
-        for (table, found) in self.iter() {
+        for (table, found) in &self.0 {
             match found {
                 Found::Nothing => new.push(table),
                 Found::Ours(mark) if *mark == table.mark(State::Complete) => complete.push(table),
                 Found::Ours(mark) if *mark == table.mark(State::Loading) => unfinished.push(table),
-                Found::Ours(mark) if mark.state() == State::Complete => faults.push(table.other_data(mark)),
-                Found::Foreign if !plan.drop_foreign => faults.push(format!(
+                Found::Ours(mark) if mark.is_complete() => {
+                    faults.push(mark.other_than(&table.mark(State::Complete), &format!("{} was", table.name())));
+                }
+                Found::Foreign if !pool.drop_foreign() => faults.push(format!(
                     "{} exists and was not made by Plimsoll: a trial can use it as it is; to remove it: `plimsoll cleanup --drop-foreign`",
                     table.name()
                 )),
@@ -147,10 +155,33 @@ impl<T: MarkedTable> TableSet<T> {
     }
 }
 
-fn count_as_made<T: MarkedTable>(pool: &mut LoaderPool<'_>, tables: &[&T]) -> Result<(), WorkerFault> {
+fn count_as_made<T: Table>(pool: &mut LoaderPool<'_>, tables: &[&T]) -> Result<(), WorkerFault> {
     pool.work("verify", tables.len() as u64, tables, |connection, table, meter| {
-        table.count_as_made(connection)?;
+        table.count(connection, true)?;
         meter.add(1);
         Ok(())
     })
+}
+
+/// Why a check does not take what is there.
+fn unfit<T: Table>(table: &T, found: &Found) -> Option<String> {
+    let name = table.name();
+    found.unmade(&name).or_else(|| match found {
+        Found::Ours(mark) if !table.accepts(mark) => {
+            Some(mark.other_than(&table.mark(State::Complete), &format!("{name} was")))
+        }
+        Found::Ours(_) | Found::Nothing | Found::Foreign => None,
+    })
+}
+
+/// That a comparison leaves columns out.
+fn uncompared(columns: &[String]) -> EngineWarning {
+    EngineWarning {
+        code: "columns-not-compared".to_owned(),
+        evidence: format!("Not compared: {}.", columns.join(", ")),
+        advice:
+            "Servers show values of such a type otherwise than they were sent: take a type that keeps them as they \
+                 are, if that matters."
+                .to_owned(),
+    }
 }

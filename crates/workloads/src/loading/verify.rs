@@ -9,7 +9,7 @@ use plimsoll_engine::WorkerFault;
 
 use super::content::Content;
 use super::pool::LoaderPool;
-use super::table::{Slice, Table, as_tables, chunks};
+use super::table::{Slice, Table, chunks};
 
 /// Chunks that are told by name; of more there is only a number.
 const TOLD_MAX: usize = 5;
@@ -18,8 +18,8 @@ const TOLD_MAX: usize = 5;
 ///
 /// # Errors
 /// When rows differ, with their chunks; or whatever the server said.
-pub fn compare<T: Table>(pool: &mut LoaderPool<'_>, tables: &[T]) -> Result<(), WorkerFault> {
-    let differing = differing(pool, &as_tables(tables))?;
+pub fn compare(pool: &mut LoaderPool<'_>, tables: &[&dyn Table]) -> Result<(), WorkerFault> {
+    let differing = differing(pool, tables)?;
     if differing.is_empty() {
         return Ok(());
     }

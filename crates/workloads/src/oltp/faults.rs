@@ -78,8 +78,7 @@ fn procedure_fault(workload: &OltpPlan) -> Option<String> {
     let is_name = (1..=129).contains(&procedure.len()) && procedure.bytes().all(is_letter);
     (workload.kind == OltpKind::Sp04 && !is_name).then(|| {
         format!(
-            "workload.procedure: must be the name of a stored procedure, of letters, digits, `_`, `$` and a dot, is {:?}",
-            procedure
+            "workload.procedure: must be the name of a stored procedure, of letters, digits, `_`, `$` and a dot, is {procedure:?}"
         )
     })
 }

@@ -11,7 +11,7 @@ use plimsoll_engine::WorkerFault;
 
 use super::data::{self, KeyRange, Needs};
 use super::plan::Transaction;
-use super::tables::{self, Mark, Numbers};
+use super::tables::{self, Numbers};
 use crate::distribution::Rows;
 use crate::loading::mark::{Found, unfinished};
 use crate::preflight::probe::Probe;
@@ -188,7 +188,7 @@ impl<'a> OltpProbe<'a> {
     }
 }
 
-fn missing(numbers: Numbers, found: &[Found<Mark>]) -> Vec<String> {
+fn missing(numbers: Numbers, found: &[Found]) -> Vec<String> {
     let names: Vec<String> = numbers
         .iter()
         .zip(found)
@@ -208,16 +208,15 @@ fn missing(numbers: Numbers, found: &[Found<Mark>]) -> Vec<String> {
 }
 
 /// Tables of ours that hold fewer rows than keys are drawn for.
-fn too_small(numbers: Numbers, found: &[Found<Mark>], table_size: u64) -> Option<String> {
-    numbers.iter().zip(found).find_map(|(number, one)| match one {
-        Found::Ours(mark) if mark.rows > 0 && mark.rows < table_size => Some(format!(
-            "{} was prepared with {} rows, and table_size is {table_size}: set table_size to {}, or make the tables again with \
-             `plimsoll cleanup` and `plimsoll prepare`",
-            tables::name(number),
-            mark.rows,
-            mark.rows
-        )),
-        _ => None,
+fn too_small(numbers: Numbers, found: &[Found], table_size: u64) -> Option<String> {
+    numbers.iter().zip(found).find_map(|(number, one)| {
+        let Found::Ours(mark) = one else { return None };
+        let rows = mark.number("rows").filter(|rows| (1..table_size).contains(rows))?;
+        Some(format!(
+            "{} was prepared with {rows} rows, and table_size is {table_size}: set table_size to {rows}, or make the tables again \
+             with `plimsoll cleanup` and `plimsoll prepare`",
+            tables::name(number)
+        ))
     })
 }
 
@@ -337,7 +336,7 @@ mod tests {
                 table_size,
                 ..OltpData::default()
             };
-            Found::Ours(Mark::new(&data, State::Complete))
+            Found::Ours(tables::mark(&data, State::Complete))
         };
         let numbers = Numbers::new(Layout::Sysbench1, 2);
         assert_eq!(too_small(numbers, &[ours(2_000), ours(3_000)], 2_000), None);
@@ -351,7 +350,7 @@ mod tests {
 
     #[test]
     fn missing_tables_are_named_with_the_cure() {
-        let missing = |found: &[Found<Mark>]| missing(Numbers::new(Layout::Sysbench1, found.len() as u32), found);
+        let missing = |found: &[Found]| missing(Numbers::new(Layout::Sysbench1, found.len() as u32), found);
         assert_eq!(missing(&[Found::Foreign]), Vec::<String>::new());
         assert!(missing(&[Found::Nothing])[0].starts_with("table sbtest1 does not exist"));
         assert!(missing(&[const { Found::Nothing }; 3])[0].contains("3 tables do not exist (sbtest1 … sbtest3)"));

@@ -19,6 +19,7 @@ const ATTEMPTS: (u32, Duration) = (20, Duration::from_millis(100));
 
 /// A connection that looks at a server, and changes nothing.
 pub struct Probe<'a> {
+    /// To ask what no method here asks.
     pub connection: Connection,
     target: &'a Target,
 }
@@ -27,7 +28,7 @@ impl<'a> Probe<'a> {
     /// Connects.
     ///
     /// # Errors
-    /// When the server cannot be reached or does not let us in; the same for all below.
+    /// When the server cannot be reached or does not let us in.
     pub fn open(target: &'a Target) -> Result<Self, WorkerFault> {
         Ok(Self {
             connection: control::open(target)?,
@@ -37,6 +38,9 @@ impl<'a> Probe<'a> {
 
     /// Whether each statement ends with itself. Where no COMMIT does it, writes would never be kept, and reads would hold
     /// one old view of the data for the whole trial.
+    ///
+    /// # Errors
+    /// When they do not, or when the server says no.
     pub fn autocommit(&mut self) -> Result<(), WorkerFault> {
         if self.number("SELECT @@autocommit")? == 1 {
             return Ok(());
@@ -45,6 +49,9 @@ impl<'a> Probe<'a> {
     }
 
     /// Whether so many connections fit, and the statements that each of them will prepare.
+    ///
+    /// # Errors
+    /// When they do not, or when the server says no.
     pub fn limits(&mut self, connections: u32, statements_each: u64) -> Result<(), WorkerFault> {
         let connections = u64::from(connections);
         let mut attempts = 1;
@@ -60,16 +67,19 @@ impl<'a> Probe<'a> {
     }
 
     /// The number that a query gives.
+    ///
+    /// # Errors
+    /// When it gives none, or when the server says no.
     pub fn number(&mut self, sql: &str) -> Result<u64, WorkerFault> {
         let rows = self.ask(|connection| connection.query_rows(sql, 1))?;
-        let value = rows
-            .first()
-            .and_then(|row| row.last())
-            .and_then(|value| value.as_ref()?.parse().ok());
-        value.ok_or_else(|| self.fault(&format!("{sql}: no number came back")))
+        let last = rows.first().map_or(0, |row| row.len().saturating_sub(1));
+        control::first_number(&rows, last).ok_or_else(|| self.fault(&format!("{sql}: no number came back")))
     }
 
-    /// Asks anything; an error says where.
+    /// Asks anything.
+    ///
+    /// # Errors
+    /// What the question failed with; it says where.
     pub fn ask<T>(&mut self, ask: impl FnOnce(&mut Connection) -> Result<T, WireError>) -> Result<T, WorkerFault> {
         ask(&mut self.connection).map_err(|error| worker_fault(&error, &format!("look at {}", self.target.endpoint)))
     }

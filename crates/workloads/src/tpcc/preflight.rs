@@ -5,11 +5,9 @@ use plimsoll_core::message::EngineWarning;
 use plimsoll_core::plan::{OrderNames, RoleTarget, TpccMode, TpccOptions};
 use plimsoll_engine::WorkerFault;
 
+use super::data::find;
 use super::procedures;
-use super::tables::mark::{described, is_ours};
-use super::tables::{Table, tables};
 use super::transactions::{Catalogue, mix_faults};
-use crate::loading::mark::unfinished;
 use crate::preflight::probe::Probe;
 
 /// Nobody is slower than ten times the specification.
@@ -88,20 +86,12 @@ pub fn preflight(
 
 /// Whether all tables are there and complete.
 fn tables_there(probe: &mut Probe<'_>, names: OrderNames) -> Result<(), WorkerFault> {
-    for table in tables(names).map(Table::name) {
-        let sql = format!(
-            "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}'"
-        );
-        let rows = probe.ask(|connection| connection.query_rows(&sql, 1))?;
-        let Some(row) = rows.first() else {
-            return Err(probe.fault(&format!("{table} does not exist: make it with `plimsoll prepare`")));
-        };
-        let comment = row.last().and_then(Option::as_deref).unwrap_or_default();
-        if is_ours(comment) && !described(comment).1 {
-            return Err(probe.fault(&unfinished(table)));
-        }
-    }
-    Ok(())
+    let found = probe.ask(|connection| find(connection, names))?;
+    let mut faults = found
+        .tables
+        .iter()
+        .filter_map(|(table, found)| found.unmade(table.name()));
+    faults.next().map_or(Ok(()), |fault| Err(probe.fault(&fault)))
 }
 
 /// Whether all procedures are there, with the texts that this version calls.

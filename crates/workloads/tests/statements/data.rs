@@ -158,7 +158,7 @@ fn only_what_plimsoll_made_from_this_definition_is_used_or_dropped() {
         prepare(&plan(target));
         assert_eq!(prepare(&plan(target)), 3_000, "what fits is used as it is");
         let message = refusal(&changed(target, |data| data.tables[0].rows = 5));
-        assert!(message.contains("holds 3000 rows from seed 5"), "{message}");
+        assert!(message.contains(" was made as (rows=3000 seed=5 shape="), "{message}");
         let other = changed(target, |data| data.tables[0].columns[6].null_ratio = 0.5);
         let other = DataPlan {
             data_set: match other.data_set {
@@ -170,7 +170,11 @@ fn only_what_plimsoll_made_from_this_definition_is_used_or_dropped() {
             },
             ..other
         };
-        assert!(refusal(&other).contains("was made from another definition"));
+        let message = refusal(&other);
+        assert!(
+            message.contains(") and not as wanted (rows=3000 seed=5 shape="),
+            "{message}"
+        );
         let mut control = connect(target);
         control.query(&format!("DELETE FROM {NAME} WHERE id = 10")).unwrap();
         let message = refusal(&plan(target));

@@ -30,7 +30,7 @@ fn number(target: &Target, sql: &str) -> i64 {
 }
 
 pub fn tables_that_are_missing_are_told_before_the_load(target: &Target) {
-    let message = refused(target, TpccOptions::default());
+    let message = refused(target, &TpccOptions::default());
     assert!(
         message.contains("item does not exist: make it with `plimsoll prepare`"),
         "{message}"
@@ -38,7 +38,7 @@ pub fn tables_that_are_missing_are_told_before_the_load(target: &Target) {
 }
 
 /// Why a load is not begun.
-fn refused(target: &Target, options: TpccOptions) -> String {
+fn refused(target: &Target, options: &TpccOptions) -> String {
     options.preflight(&source(target), 1).unwrap_err().message
 }
 
@@ -47,7 +47,7 @@ pub fn what_is_missing_is_told_before_the_load(target: &Target) {
         warehouses: 3,
         ..TpccOptions::default()
     };
-    assert!(refused(target, more).contains("has 2 of the warehouses 1 to 3"));
+    assert!(refused(target, &more).contains("has 2 of the warehouses 1 to 3"));
     let none = TpccOptions {
         mix: TpccMix {
             new_order: 0,

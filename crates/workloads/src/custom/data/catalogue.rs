@@ -1,13 +1,12 @@
 //! What a server says about the tables of a user: whose they are, their columns and indexes, how many rows they have.
 
-use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::TablePlan;
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::{Connection, WireError};
 
-use super::definition::{Mark, literal, quoted};
+use super::definition::{KIND, literal};
 use crate::loading::fault::blame;
-use crate::loading::mark::Found;
+use crate::loading::mark::{self, Found};
 
 /// Rows that a query of a catalogue may return.
 const ROWS_MAX: usize = 1_000_000;
@@ -16,23 +15,14 @@ const ROWS_MAX: usize = 1_000_000;
 ///
 /// # Errors
 /// Whatever the server said.
-pub fn find(connection: &mut Connection, names: &[&str]) -> Result<Vec<Found<Mark>>, WireError> {
+pub fn find(connection: &mut Connection, names: &[&str]) -> Result<Vec<Found>, WireError> {
     if names.is_empty() {
         return Ok(vec![]);
     }
-    let sql = format!(
-        "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES \
-         WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ({})",
-        literals(names)
-    );
-    let mut found = vec![Found::Nothing; names.len()];
-    for row in connection.query_rows(&sql, ROWS_MAX)? {
-        let [Some(name), comment] = &row[..] else { continue };
-        if let Some(position) = names.iter().position(|one| one.eq_ignore_ascii_case(name)) {
-            found[position] = Found::of(comment.as_deref().and_then(Mark::parse));
-        }
-    }
-    Ok(found)
+    let condition = format!("IN ({})", literals(names));
+    mark::find(connection, KIND, &condition, names.len(), |name| {
+        names.iter().position(|one| one.eq_ignore_ascii_case(name))
+    })
 }
 
 fn literals(names: &[&str]) -> String {
@@ -40,22 +30,20 @@ fn literals(names: &[&str]) -> String {
     names.join(", ")
 }
 
-/// Columns that tables of others lack.
+/// Columns that a table lacks.
 ///
 /// # Errors
 /// Whatever the server said.
-pub fn column_faults(connection: &mut Connection, tables: &[TablePlan]) -> Result<Vec<String>, WorkerFault> {
-    let mut faults = Vec::new();
-    for table in tables {
-        let sql = format!(
-            "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
-            literal(&table.name)
-        );
-        let there = names(connection, &sql, table)?;
-        let missing = table.columns.iter().filter(|column| !has(&there, &column.name));
-        faults.extend(missing.map(|column| format!("{} has no column {}", table.name, column.name)));
-    }
-    Ok(faults)
+pub fn column_faults(connection: &mut Connection, table: &TablePlan) -> Result<Vec<String>, WorkerFault> {
+    let sql = format!(
+        "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {}",
+        literal(&table.name)
+    );
+    let there = names(connection, &sql, table)?;
+    let missing = table.columns.iter().filter(|column| !has(&there, &column.name));
+    Ok(missing
+        .map(|column| format!("{} has no column {}", table.name, column.name))
+        .collect())
 }
 
 /// An index that a table lacks.
@@ -71,20 +59,6 @@ pub fn missing_index<'a>(connection: &mut Connection, table: &'a TablePlan) -> R
     let there = names(connection, &sql, table)?;
     let missing = table.indexes.iter().find(|index| !has(&there, &index.name));
     Ok(missing.map(|index| &*index.name))
-}
-
-/// How many rows a table has.
-///
-/// # Errors
-/// Whatever the server said.
-pub fn count_rows(connection: &mut Connection, table: &TablePlan) -> Result<u64, WorkerFault> {
-    let rows = connection.query_rows(&format!("SELECT COUNT(*) FROM {}", quoted(&table.name)), 1);
-    let rows = rows.map_err(|error| blame(&error, &format!("count the rows of {}", table.name)))?;
-    let number = rows.first().and_then(|row| row.first()?.as_ref()?.parse().ok());
-    number.ok_or_else(|| {
-        let message = format!("{}: COUNT(*) gave no number; is this a MySQL server?", table.name);
-        WorkerFault::new(FailureClass::Target, message)
-    })
 }
 
 /// The first column of a query about a table.

@@ -7,62 +7,16 @@ use std::fmt::Write as _;
 use plimsoll_core::plan::{ColumnPlan, ForeignKeyPlan, IndexPlan, OnDelete, TablePlan};
 
 use crate::fingerprint::fnv1a;
-use crate::loading::mark::{self, State};
+use crate::loading::mark::{Mark, State};
 use crate::loading::table::ForeignKey;
 
-/// What Plimsoll writes into the comment of a table that it made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// Rows when complete.
-    pub rows: u64,
-    /// What the content follows from.
-    pub seed: u64,
-    /// A number for its columns, their generators and its indexes.
-    pub shape: u64,
-    /// How far it came.
-    pub state: State,
-}
+/// What these tables are called in their marks.
+pub const KIND: &str = "statements";
 
-impl Mark {
-    const PREFIX: &'static str = "plimsoll statements ";
-
-    /// The mark of a table.
-    pub fn new(table: &TablePlan, seed: u64, state: State) -> Self {
-        Self {
-            rows: table.rows,
-            seed,
-            shape: shape(table),
-            state,
-        }
-    }
-
-    /// The comment.
-    pub fn text(self) -> String {
-        let state = self.state.word();
-        let Self { rows, seed, shape, .. } = self;
-        format!(
-            "{}rows={rows} seed={seed} shape={shape:016x} state={state}",
-            Self::PREFIX
-        )
-    }
-
-    /// The mark in a comment; `None` when it is none of ours.
-    pub fn parse(comment: &str) -> Option<Self> {
-        let mut fields = comment.strip_prefix(Self::PREFIX)?.split(' ');
-        let mut field = |name: &str| fields.next()?.strip_prefix(name)?.strip_prefix('=');
-        Some(Self {
-            rows: field("rows")?.parse().ok()?,
-            seed: field("seed")?.parse().ok()?,
-            shape: u64::from_str_radix(field("shape")?, 16).ok()?,
-            state: State::parse(field("state")?)?,
-        })
-    }
-}
-
-impl mark::Mark for Mark {
-    fn state(&self) -> State {
-        self.state
-    }
+/// The mark of a table: its rows, what they follow from, and a number for its columns, their generators and its indexes.
+pub fn mark(table: &TablePlan, seed: u64, state: State) -> Mark {
+    let made = format!("rows={} seed={seed} shape={:016x}", table.rows, shape(table));
+    Mark::new(KIND, made, state)
 }
 
 /// A name that the server takes for a name, whatever is in it.
@@ -105,7 +59,7 @@ pub fn create_sql(table: &TablePlan, seed: u64) -> String {
             "DEFAULT CHARSET = utf8mb4 "
         },
         table.table_options,
-        Mark::new(table, seed, State::Loading).text()
+        mark(table, seed, State::Loading).text()
     )
 }
 
@@ -268,27 +222,26 @@ mod tests {
 
     #[test]
     fn a_mark_survives_the_comment_and_tells_shapes_apart() {
-        let mark = Mark::new(&table("t", 7), 9, State::Complete);
-        assert_eq!(Mark::parse(&mark.text()), Some(mark));
-        assert_eq!(mark.shape, Mark::new(&table("t", 8), 9, State::Complete).shape);
+        let complete = |table: &TablePlan| mark(table, 9, State::Complete);
+        let usual = complete(&table("t", 7));
+        assert_eq!(Mark::parse(KIND, &usual.text()), Some(usual.clone()));
+        assert_eq!(usual.number("rows"), Some(7));
+        assert!(
+            usual.text().starts_with("plimsoll statements rows=7 seed=9 shape="),
+            "{usual:?}"
+        );
+        assert!(usual.text().ends_with(" state=complete"), "{usual:?}");
+        assert_eq!(shape(&table("t", 7)), shape(&table("t", 8)));
         let mut other = table("t", 7);
         other.columns[1].null_ratio = 0.25;
-        assert_ne!(mark.shape, Mark::new(&other, 9, State::Complete).shape);
+        assert_ne!(usual, complete(&other));
         let mut compressed = table("t", 7);
         compressed.table_options = "ROW_FORMAT=COMPRESSED".to_owned();
-        assert_ne!(mark.shape, Mark::new(&compressed, 9, State::Complete).shape);
+        assert_ne!(usual, complete(&compressed));
         let sql = create_sql(&compressed, 9);
         assert!(
             sql.contains("utf8mb4 ROW_FORMAT=COMPRESSED COMMENT = 'plimsoll"),
             "{sql}"
         );
-        for comment in [
-            "",
-            "mine",
-            "plimsoll oltp rows=1 seed=2 state=complete",
-            "plimsoll statements rows=1",
-        ] {
-            assert_eq!(Mark::parse(comment), None, "{comment}");
-        }
     }
 }

@@ -11,10 +11,7 @@ use super::canonical::Canonical;
 use crate::custom::format::push_int;
 use crate::custom::generator::Generator;
 use crate::fingerprint::fnv1a;
-use crate::loading::table::Style;
-
-/// Stands for NULL where rows are compared: no value is this byte.
-pub const NULL_CONTENT: u8 = 0;
+use crate::loading::row::{RowWriter, Style};
 
 /// Writes the rows of one table.
 pub struct TableRows {
@@ -57,27 +54,14 @@ impl TableRows {
     /// Appends row `row`, counted from 0: a line of LOAD DATA has tabs between values, `\N` for NULL and backslashes before
     /// what would be misunderstood. `memory` is to work in.
     pub fn push(&self, row: u32, style: Style, memory: &mut Captured, out: &mut Vec<u8>) {
-        let (before, between, after) = match style {
-            Style::Line => (&b""[..], b'\t', &b"\n"[..]),
-            Style::Tuple => (&b"("[..], b',', &b"),"[..]),
-            Style::Content => (&b""[..], b',', &b""[..]),
-        };
-        out.extend_from_slice(before);
-        let mut is_first = style != Style::Content;
-        self.each(row, memory, |column, value| {
-            if style == Style::Content && column.canonical.is_none() {
-                return;
-            }
-            if !is_first {
-                out.push(between);
-            }
-            is_first = false;
-            match (style, column.canonical) {
-                (Style::Content, Some(canonical)) => push_content(value, canonical, out),
-                _ => push_value(value, style, out),
-            }
+        let mut line = RowWriter::new(style, out);
+        line.begin();
+        self.each(row, memory, |column, value| match (style, column.canonical) {
+            (Style::Content, None) => {}
+            (Style::Content, Some(canonical)) => push_content(value, canonical, &mut line),
+            (Style::Line | Style::Tuple, _) => push_value(value, &mut line),
         });
-        out.extend_from_slice(after);
+        line.end();
     }
 
     /// Appends the values of these columns of a row, in the order in which they are given, as SQL in parentheses.
@@ -86,7 +70,7 @@ impl TableRows {
         let mut position = 0;
         self.each(row, memory, |_, value| {
             if columns.contains(&position) {
-                push_value(value, Style::Tuple, &mut values[position]);
+                push_value(value, &mut RowWriter::new(Style::Tuple, &mut values[position]));
             }
             position += 1;
         });
@@ -110,69 +94,35 @@ impl TableRows {
     }
 }
 
-fn push_content(value: Value<'_>, canonical: Canonical, out: &mut Vec<u8>) {
-    let from = out.len();
-    match value {
-        Value::Null => return out.push(NULL_CONTENT),
-        Value::Int(int) => push_int(int, out),
-        Value::Double(double) => push_double(double, out),
-        Value::Text(text) => out.extend_from_slice(text.as_bytes()),
-        Value::Bytes(bytes) => out.extend_from_slice(bytes),
+fn push_content(value: Value<'_>, canonical: Canonical, row: &mut RowWriter<'_>) {
+    if value == Value::Null {
+        return row.null();
     }
-    canonical.adapt(from, out);
+    row.text_by(|out| {
+        let from = out.len();
+        match value {
+            Value::Null => {}
+            Value::Int(int) => push_int(int, out),
+            Value::Double(double) => push_double(double, out),
+            Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Value::Bytes(bytes) => out.extend_from_slice(bytes),
+        }
+        canonical.adapt(from, out);
+    });
 }
 
 fn push_double(double: f64, out: &mut Vec<u8>) {
     write!(out, "{double:?}").expect("a vector takes all that is written");
 }
 
-fn push_value(value: Value<'_>, style: Style, out: &mut Vec<u8>) {
-    match (value, style) {
-        (Value::Null, Style::Line) => out.extend_from_slice(b"\\N"),
-        (Value::Null, _) => out.extend_from_slice(b"NULL"),
-        (Value::Int(int), _) => push_int(int, out),
-        (Value::Double(double), _) => push_double(double, out),
-        (Value::Text(text), _) => push_bytes(text.as_bytes(), style, out),
-        (Value::Bytes(bytes), _) => push_bytes(bytes, style, out),
+fn push_value(value: Value<'_>, row: &mut RowWriter<'_>) {
+    match value {
+        Value::Null => row.null(),
+        Value::Int(int) => row.number_by(|out| push_int(int, out)),
+        Value::Double(double) => row.number_by(|out| push_double(double, out)),
+        Value::Text(text) => row.bytes(text.as_bytes()),
+        Value::Bytes(bytes) => row.bytes(bytes),
     }
-}
-
-fn push_bytes(bytes: &[u8], style: Style, out: &mut Vec<u8>) {
-    match style {
-        Style::Line => bytes.iter().for_each(|byte| push_escaped(*byte, out)),
-        _ => push_literal(bytes, out),
-    }
-}
-
-fn push_escaped(byte: u8, out: &mut Vec<u8>) {
-    let escaped = match byte {
-        b'\\' => b'\\',
-        b'\t' => b't',
-        b'\n' => b'n',
-        0 => b'0',
-        _ => return out.push(byte),
-    };
-    out.extend_from_slice(&[b'\\', escaped]);
-}
-
-/// In hexadecimal where a backslash or a control character could mean something else under some `sql_mode`.
-fn push_literal(bytes: &[u8], out: &mut Vec<u8>) {
-    if bytes.iter().any(|byte| *byte == b'\\' || *byte < b' ') {
-        const DIGITS: &[u8] = b"0123456789ABCDEF";
-        out.extend_from_slice(b"X'");
-        for byte in bytes {
-            out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
-        }
-    } else {
-        out.push(b'\'');
-        for byte in bytes {
-            if *byte == b'\'' {
-                out.push(b'\'');
-            }
-            out.push(*byte);
-        }
-    }
-    out.push(b'\'');
 }
 
 #[cfg(test)]

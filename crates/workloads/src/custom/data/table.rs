@@ -3,19 +3,19 @@
 //! Its rows are told by a range of the primary key where that begins with a sequence, by lists of its keys where it does
 //! not, and all at once where there is none.
 
-use plimsoll_core::plan::{ColumnPlan, Generator, TablePlan};
+use plimsoll_core::plan::{ColumnPlan, Generator, StatementsData, TablePlan};
 use plimsoll_engine::WorkerFault;
 use plimsoll_session::Captured;
 use plimsoll_wire::Connection;
 
 use super::canonical::Canonical;
-use super::catalogue::{count_rows, missing_index};
-use super::definition::{Mark, create_sql, foreign_key, index_sql, quoted, quoted_list};
-use super::rows::{NULL_CONTENT, TableRows};
+use super::catalogue::{column_faults, missing_index};
+use super::definition::{create_sql, foreign_key, index_sql, mark, quoted, quoted_list};
+use super::rows::TableRows;
 use crate::loading::fault::differs;
-use crate::loading::mark::State;
-use crate::loading::table::{CHUNK_ROWS, ForeignKey, RowKey, Style, Table, Writer};
-use crate::loading::table_set::MarkedTable;
+use crate::loading::mark::{Found, Mark, State};
+use crate::loading::row::{NULL_CONTENT, Style};
+use crate::loading::table::{CHUNK_ROWS, ForeignKey, RowKey, Table, Writer, count_rows};
 
 /// Keys in one statement: servers look each up by the index, and forget about it when there are too many.
 const KEYS_MAX: u64 = 1_000;
@@ -24,24 +24,23 @@ const KEYS_MAX: u64 = 1_000;
 pub struct CustomTable<'a> {
     plan: &'a TablePlan,
     seed: u64,
+    /// Workloads insert or delete its rows.
+    changing: bool,
     rows: TableRows,
     key: Option<RowKey>,
 }
 
 impl<'a> CustomTable<'a> {
     /// A table without faults.
-    pub fn new(plan: &'a TablePlan, seed: u64) -> Self {
+    pub fn new(plan: &'a TablePlan, data: &StatementsData) -> Self {
+        let StatementsData { seed, changing, .. } = *data;
         Self {
             plan,
             seed,
+            changing,
             rows: TableRows::new(plan, seed),
             key: row_key(plan),
         }
-    }
-
-    /// What it was asked to be.
-    pub fn plan(&self) -> &'a TablePlan {
-        self.plan
     }
 
     fn has_key(&self) -> bool {
@@ -80,11 +79,6 @@ fn row_key(plan: &TablePlan) -> Option<RowKey> {
     }
 }
 
-/// The columns whose values cannot be compared.
-pub fn uncompared(plan: &TablePlan) -> impl Iterator<Item = &ColumnPlan> {
-    plan.columns.iter().filter(|column| Canonical::of(column).is_none())
-}
-
 impl Table for CustomTable<'_> {
     fn name(&self) -> String {
         self.plan.name.clone()
@@ -115,8 +109,8 @@ impl Table for CustomTable<'_> {
         keys.map(|key| foreign_key(self.plan, key)).collect()
     }
 
-    fn comment(&self, state: State) -> String {
-        self.mark(state).text()
+    fn mark(&self, state: State) -> Mark {
+        mark(self.plan, self.seed, state)
     }
 
     fn columns_sql(&self) -> String {
@@ -124,8 +118,8 @@ impl Table for CustomTable<'_> {
         quoted_list(&names)
     }
 
-    fn line_format(&self) -> &'static str {
-        "CHARACTER SET utf8mb4 FIELDS TERMINATED BY X'09' ESCAPED BY X'5C' LINES TERMINATED BY X'0A'"
+    fn character_set(&self) -> &'static str {
+        "utf8mb4"
     }
 
     fn row_bytes_max(&self) -> usize {
@@ -149,6 +143,17 @@ impl Table for CustomTable<'_> {
         };
         let contents: String = compared.map(content).collect();
         format!("CONCAT_WS(X'2C', X''{contents})")
+    }
+
+    fn uncompared(&self) -> Vec<String> {
+        let left_out = self
+            .plan
+            .columns
+            .iter()
+            .filter(|column| Canonical::of(column).is_none());
+        left_out
+            .map(|column| format!("{}.{} ({})", self.plan.name, column.name, column.sql_type))
+            .collect()
     }
 
     fn row_key(&self) -> Option<&RowKey> {
@@ -187,39 +192,22 @@ impl Table for CustomTable<'_> {
         true
     }
 
+    fn lacks(&self, connection: &mut Connection) -> Result<Vec<String>, WorkerFault> {
+        column_faults(connection, self.plan)
+    }
+
+    fn is_fixed(&self, found: &Found) -> bool {
+        !self.changing && *found != Found::Foreign
+    }
+
+    fn count(&self, connection: &mut Connection, exactly: bool) -> Result<u64, WorkerFault> {
+        count_rows(connection, self, exactly)
+    }
+
     fn inspect(&self, connection: &mut Connection) -> Result<(), WorkerFault> {
         if let Some(index) = missing_index(connection, self.plan)? {
             return Err(differs(&self.plan.name, &format!("has no index {index}")));
         }
-        self.count_as_made(connection).map(|_| ())
-    }
-}
-
-impl MarkedTable for CustomTable<'_> {
-    type Mark = Mark;
-
-    fn mark(&self, state: State) -> Mark {
-        Mark::new(self.plan, self.seed, state)
-    }
-
-    fn other_data(&self, found: &Mark) -> String {
-        let what = if self.mark(State::Complete).shape == found.shape {
-            format!("holds {} rows from seed {}", found.rows, found.seed)
-        } else {
-            "was made from another definition".to_owned()
-        };
-        format!(
-            "{} {what}, other data than wanted: remove it first with `plimsoll cleanup`, or use the workload file that it \
-             was made from",
-            self.plan.name
-        )
-    }
-
-    fn count_as_made(&self, connection: &mut Connection) -> Result<u64, WorkerFault> {
-        let (count, wanted) = (count_rows(connection, self.plan)?, self.plan.rows);
-        if count == wanted {
-            return Ok(count);
-        }
-        Err(differs(&self.plan.name, &format!("has {count} rows and not {wanted}")))
+        self.count(connection, true).map(|_| ())
     }
 }

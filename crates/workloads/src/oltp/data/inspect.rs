@@ -6,9 +6,10 @@ use plimsoll_core::plan::{Layout, OltpData};
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::{Connection, WireError};
 
+use crate::control;
 use crate::loading::fault::{blame, differs};
-use crate::loading::mark::Found;
-use crate::oltp::tables::{self, Column, Mark, Numbers};
+use crate::loading::mark::{self, Found};
+use crate::oltp::tables::{self, Column, Numbers};
 
 /// Rows that a query of a catalogue may return: a bound against hostile servers, far above what is needed.
 const CATALOGUE_ROWS_MAX: usize = 10_000_000;
@@ -17,17 +18,10 @@ const CATALOGUE_ROWS_MAX: usize = 10_000_000;
 ///
 /// # Errors
 /// Whatever the server said.
-pub fn find(connection: &mut Connection, numbers: Numbers) -> Result<Vec<Found<Mark>>, WireError> {
-    let sql = "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES \
-               WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE 'sbtest%'";
-    let mut found = vec![Found::Nothing; numbers.count()];
-    for row in connection.query_rows(sql, CATALOGUE_ROWS_MAX)? {
-        let [Some(name), comment] = &row[..] else { continue };
-        if let Some(position) = numbers.position(name) {
-            found[position] = Found::of(comment.as_deref().and_then(Mark::parse));
-        }
-    }
-    Ok(found)
+pub fn find(connection: &mut Connection, numbers: Numbers) -> Result<Vec<Found>, WireError> {
+    mark::find(connection, tables::KIND, "LIKE 'sbtest%'", numbers.count(), |name| {
+        numbers.position(name)
+    })
 }
 
 /// What statements need of the columns.
@@ -105,7 +99,9 @@ pub struct KeyRange {
 /// Whatever the server said.
 pub fn key_range(connection: &mut Connection, number: u32) -> Result<Option<KeyRange>, WireError> {
     let rows = connection.query_rows(&format!("SELECT MIN(id), MAX(id) FROM {}", tables::name(number)), 1)?;
-    let ends = rows.first().map(|row| (integer(row, 0), integer(row, 1)));
+    let ends = rows
+        .first()
+        .map(|row| (control::number(row, 0), control::number(row, 1)));
     Ok(match ends {
         Some((Some(first), Some(last))) => Some(KeyRange { first, last }),
         _ => None,
@@ -124,11 +120,7 @@ pub fn present(connection: &mut Connection, number: u32, ids: &BTreeSet<i64>) ->
         list.join(",")
     );
     let rows = connection.query_rows(&sql, CATALOGUE_ROWS_MAX)?;
-    Ok(rows.iter().filter_map(|row| integer(row, 0)).collect())
-}
-
-fn integer(row: &[Option<String>], at: usize) -> Option<i64> {
-    row.get(at)?.as_ref()?.parse().ok()
+    Ok(rows.iter().filter_map(|row| control::number(row, 0)).collect())
 }
 
 /// Looks whether a table has its shape, its indexes, and exactly its rows, unless these may be `changing`.
@@ -162,7 +154,7 @@ pub fn verify(connection: &mut Connection, number: u32, data: &OltpData, changin
             &format!("has (number of rows, first id, last id) {found} and not {wanted}"),
         ));
     }
-    Ok(integer(row, 0).unwrap_or_default() as u64)
+    Ok(control::number(row, 0).unwrap_or_default())
 }
 
 fn rows_wanted(count: u64) -> String {

@@ -5,35 +5,11 @@ use plimsoll_core::plan::{Layout, OltpData};
 use plimsoll_core::random::keyed;
 
 use crate::distribution;
-use crate::text::{C_LENGTH, PAD_LENGTH, fill_groups, push_number};
+use crate::loading::row::{RowWriter, Style};
+use crate::text::{C_LENGTH, PAD_LENGTH, fill_groups};
 
 /// `c` and `pad` of every row in the table of sysbench 0.4. It sends a space as `c`, of which a CHAR column keeps nothing.
 const TEXTS_04: (&[u8], &[u8]) = (b"", b"qqqqqqqqqqwwwwwwwwwweeeeeeeeeerrrrrrrrrrtttttttttt");
-
-/// What stands around and between the values of a row.
-#[derive(Clone, Copy, Debug)]
-pub struct Style {
-    before: &'static [u8],
-    before_c: &'static [u8],
-    before_pad: &'static [u8],
-    after: &'static [u8],
-}
-
-/// A line of LOAD DATA.
-pub const LINE: Style = Style {
-    before: b"",
-    before_c: b",",
-    before_pad: b",",
-    after: b"\n",
-};
-
-/// A row of INSERT, with a comma after it.
-pub const TUPLE: Style = Style {
-    before: b"(",
-    before_c: b",'",
-    before_pad: b"','",
-    after: b"'),",
-};
 
 /// The longest row in any style, in bytes: two numbers of ten digits, the texts, and what stands around them.
 pub const ROW_BYTES_MAX: usize = 2 * 10 + C_LENGTH + PAD_LENGTH + 16;
@@ -74,15 +50,13 @@ impl Rows {
     }
 
     fn write(&self, id: u64, k: u64, (c, pad): (&[u8], &[u8]), out: &mut Vec<u8>) {
-        out.extend_from_slice(self.style.before);
-        push_number(id, out);
-        out.push(b',');
-        push_number(k, out);
-        out.extend_from_slice(self.style.before_c);
-        out.extend_from_slice(c);
-        out.extend_from_slice(self.style.before_pad);
-        out.extend_from_slice(pad);
-        out.extend_from_slice(self.style.after);
+        let mut row = RowWriter::new(self.style, out);
+        row.begin();
+        row.number(id);
+        row.number(k);
+        row.text_by(|out| out.extend_from_slice(c));
+        row.text_by(|out| out.extend_from_slice(pad));
+        row.end();
     }
 }
 
@@ -109,24 +83,24 @@ mod tests {
 
     #[test]
     fn a_row_is_the_same_in_both_styles() {
-        let line = row(1, 1, 7, LINE);
-        let fields: Vec<&str> = line.trim_end().split(',').collect();
+        let line = row(1, 1, 7, Style::Line);
+        let fields: Vec<&str> = line.trim_end().split('\t').collect();
         assert_eq!(fields.len(), 4);
         assert_eq!(fields[0], "7");
         assert_eq!((fields[2].len(), fields[3].len()), (C_LENGTH, PAD_LENGTH));
         let tuple = format!("({},{},'{}','{}'),", fields[0], fields[1], fields[2], fields[3]);
-        assert_eq!(row(1, 1, 7, TUPLE), tuple);
+        assert_eq!(row(1, 1, 7, Style::Tuple), tuple);
     }
 
     #[test]
     fn rows_differ_by_seed_table_and_id() {
         let rows = [
-            row(1, 1, 7, LINE),
-            row(2, 1, 7, LINE),
-            row(1, 2, 7, LINE),
-            row(1, 1, 8, LINE),
+            row(1, 1, 7, Style::Line),
+            row(2, 1, 7, Style::Line),
+            row(1, 2, 7, Style::Line),
+            row(1, 1, 8, Style::Line),
         ];
-        let after_id = |row: &String| row.split_once(',').unwrap().1.to_owned();
+        let after_id = |row: &String| row.split_once('\t').unwrap().1.to_owned();
         for (at, one) in rows.iter().enumerate() {
             assert!(rows[at + 1..].iter().all(|other| after_id(one) != after_id(other)));
         }
@@ -135,14 +109,14 @@ mod tests {
     #[test]
     fn a_row_never_changes() {
         assert_eq!(
-            row(1, 1, 7, LINE),
+            row(1, 1, 7, Style::Line),
             PINNED,
             "this would change every data set that was ever loaded"
         );
     }
 
-    const PINNED: &str = "7,335,73993625726-01015905033-83564603846-31290889100-72528561454-68162278365-01052529231-\
-                          06214372244-26286326088-14643773504,\
+    const PINNED: &str = "7\t335\t73993625726-01015905033-83564603846-31290889100-72528561454-68162278365-01052529231-\
+                          06214372244-26286326088-14643773504\t\
                           06045719552-21317354887-67034328665-54431100197-61917434980\n";
 
     #[test]
@@ -152,7 +126,7 @@ mod tests {
             ..OltpData::default()
         };
         let mut out = Vec::new();
-        Rows::new(&data, 0, TUPLE).push(3, &mut out);
+        Rows::new(&data, 0, Style::Tuple).push(3, &mut out);
         let expected = "(3,0,'','qqqqqqqqqqwwwwwwwwwweeeeeeeeeerrrrrrrrrrtttttttttt'),";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
@@ -163,13 +137,13 @@ mod tests {
             distribution: Distribution::Pareto(Pareto::default()),
             ..OltpData::default()
         };
-        let rows = Rows::new(&data, 1, LINE);
+        let rows = Rows::new(&data, 1, Style::Line);
         let k = |id| {
             let mut out = Vec::new();
             rows.push(id, &mut out);
             String::from_utf8(out)
                 .unwrap()
-                .split(',')
+                .split('\t')
                 .nth(1)
                 .unwrap()
                 .parse::<u64>()
@@ -181,7 +155,14 @@ mod tests {
 
     #[test]
     fn k_is_uniform_over_the_table() {
-        let k = |id| row(3, 1, id, LINE).split(',').nth(1).unwrap().parse::<f64>().unwrap();
+        let k = |id| {
+            row(3, 1, id, Style::Line)
+                .split('\t')
+                .nth(1)
+                .unwrap()
+                .parse::<f64>()
+                .unwrap()
+        };
         let mean = (1..=10_000).map(k).sum::<f64>() / 10_000.0;
         // The standard error of the mean of 10,000 draws from 1..=1000 is 2.9.
         assert!((mean - 500.5).abs() < 9.0, "{mean}");

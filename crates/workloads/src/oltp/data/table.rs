@@ -5,11 +5,11 @@ use plimsoll_engine::WorkerFault;
 use plimsoll_wire::Connection;
 
 use super::inspect;
-use super::rows::{LINE, ROW_BYTES_MAX, Rows, TUPLE};
-use crate::loading::mark::State;
-use crate::loading::table::{RowKey, Style, Table, Writer};
-use crate::loading::table_set::MarkedTable;
-use crate::oltp::tables::{self, Mark};
+use super::rows::{ROW_BYTES_MAX, Rows};
+use crate::loading::mark::{Found, Mark, State};
+use crate::loading::row::Style;
+use crate::loading::table::{RowKey, Table, Writer};
+use crate::oltp::tables;
 
 /// One of them.
 pub struct OltpTable<'a> {
@@ -53,16 +53,20 @@ impl Table for OltpTable<'_> {
         tables::is_indexed_after_loading(self.data).then(|| format!("CREATE INDEX {index} ON {name}(k)"))
     }
 
-    fn comment(&self, state: State) -> String {
-        self.mark(state).text()
+    fn mark(&self, state: State) -> Mark {
+        tables::mark(self.data, state)
+    }
+
+    fn accepts(&self, found: &Mark) -> bool {
+        found.has_shape_of(&self.mark(State::Complete))
     }
 
     fn columns_sql(&self) -> String {
         "id, k, c, pad".to_owned()
     }
 
-    fn line_format(&self) -> &'static str {
-        "CHARACTER SET latin1 FIELDS TERMINATED BY ',' ESCAPED BY '' LINES TERMINATED BY '\\n'"
+    fn character_set(&self) -> &'static str {
+        "latin1"
     }
 
     fn row_bytes_max(&self) -> usize {
@@ -70,21 +74,13 @@ impl Table for OltpTable<'_> {
     }
 
     fn writer(&self, style: Style) -> Writer<'_> {
-        let (style, cut) = match style {
-            Style::Line => (LINE, 0),
-            Style::Tuple => (TUPLE, 0),
-            Style::Content => (LINE, 1), // without the end of the line
-        };
         let rows = Rows::new(self.data, self.number, style);
-        Box::new(move |id, out| {
-            rows.push(id, out);
-            out.truncate(out.len() - cut);
-        })
+        Box::new(move |id, out| rows.push(id, out))
     }
 
     fn content_sql(&self) -> String {
         // Converted, since a database may keep its texts in two or four bytes for each character.
-        "CONVERT(CONCAT_WS(',', id, k, c, pad) USING latin1)".to_owned()
+        "CONVERT(CONCAT_WS(',', '', id, k, c, pad) USING latin1)".to_owned()
     }
 
     fn row_key(&self) -> Option<&RowKey> {
@@ -99,46 +95,11 @@ impl Table for OltpTable<'_> {
         u64::MAX
     }
 
-    fn minds_warnings(&self) -> bool {
-        false
+    fn is_fixed(&self, _: &Found) -> bool {
+        !self.data.changing
     }
 
-    fn inspect(&self, connection: &mut Connection) -> Result<(), WorkerFault> {
-        self.count_as_made(connection).map(|_| ())
-    }
-}
-
-impl MarkedTable for OltpTable<'_> {
-    type Mark = Mark;
-
-    fn mark(&self, state: State) -> Mark {
-        Mark::new(self.data, state)
-    }
-
-    fn other_data(&self, found: &Mark) -> String {
-        let wanted = self.mark(State::Complete);
-        let name = |shape: &str| {
-            if shape.is_empty() {
-                "the usual one".to_owned()
-            } else {
-                shape.to_owned()
-            }
-        };
-        let shapes = if found.shape == wanted.shape {
-            String::new()
-        } else {
-            format!(" in the shape {} and not {}", name(&found.shape), name(&wanted.shape))
-        };
-        format!(
-            "{} holds {} rows from seed {}{shapes}, other data than wanted: remove it first with `plimsoll cleanup`, or \
-             prepare with these values",
-            self.name(),
-            found.rows,
-            found.seed
-        )
-    }
-
-    fn count_as_made(&self, connection: &mut Connection) -> Result<u64, WorkerFault> {
-        inspect::verify(connection, self.number, self.data, false)
+    fn count(&self, connection: &mut Connection, exactly: bool) -> Result<u64, WorkerFault> {
+        inspect::verify(connection, self.number, self.data, !exactly)
     }
 }

@@ -1,70 +1,17 @@
-//! What Plimsoll writes into the comment of a table that it made: what the table holds, of which shape it is, and how far
-//! its making came.
-
-use std::fmt::Write as _;
+//! What Plimsoll writes into the comment of a table that it made: what the table holds, and of which shape it is.
 
 use plimsoll_core::plan::{Distribution, Layout, OltpData};
 
 use crate::fingerprint::fnv1a;
-use crate::loading::mark::{self, State};
+use crate::loading::mark::{Mark, State};
 
-/// What Plimsoll writes into the comment of a table that it made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// Rows when complete.
-    pub rows: u64,
-    /// What the content follows from.
-    pub seed: u64,
-    /// How far it came.
-    pub state: State,
-    /// In what it differs from the usual shape; empty when in nothing.
-    pub shape: String,
-}
+/// What these tables are called in their marks.
+pub const KIND: &str = "oltp";
 
-impl Mark {
-    const PREFIX: &'static str = "plimsoll oltp ";
-
-    /// The mark of a table of this data set.
-    pub fn new(data: &OltpData, state: State) -> Self {
-        Self {
-            rows: data.rows_each(),
-            seed: data.seed,
-            state,
-            shape: shape(data),
-        }
-    }
-
-    /// The comment.
-    pub fn text(&self) -> String {
-        let state = self.state.word();
-        let mut text = format!("{}rows={} seed={} state={state}", Self::PREFIX, self.rows, self.seed);
-        if !self.shape.is_empty() {
-            let _ = write!(text, " shape={}", self.shape);
-        }
-        text
-    }
-
-    /// The mark in a comment; `None` when it is none of ours.
-    pub fn parse(comment: &str) -> Option<Self> {
-        let mut fields = comment.strip_prefix(Self::PREFIX)?.split(' ');
-        let mut field = |name: &str| fields.next()?.strip_prefix(name)?.strip_prefix('=');
-        let rows = field("rows")?.parse().ok()?;
-        let seed = field("seed")?.parse().ok()?;
-        let state = State::parse(field("state")?)?;
-        let shape = field("shape").unwrap_or_default().to_owned();
-        Some(Self {
-            rows,
-            seed,
-            state,
-            shape,
-        })
-    }
-}
-
-impl mark::Mark for Mark {
-    fn state(&self) -> State {
-        self.state
-    }
+/// The mark of a table of this data set.
+pub fn mark(data: &OltpData, state: State) -> Mark {
+    let made = format!("rows={} seed={}", data.rows_each(), data.seed);
+    Mark::new(KIND, made, state).with_shape(shape(data))
 }
 
 /// In what a data set differs from the tables that sysbench 1 makes without options. It has no spaces and no quotes.
@@ -121,26 +68,12 @@ fn drawn(distribution: Distribution) -> String {
 mod tests {
     use super::*;
     use plimsoll_core::plan::Zipfian;
-    use proptest::prelude::*;
-
-    #[test]
-    fn comments_of_others_are_no_marks() {
-        for comment in [
-            "",
-            "plimsoll",
-            "plimsoll oltp ",
-            "plimsoll oltp rows=1 seed=2",
-            "plimsoll oltp rows=1 seed=2 state=x",
-        ] {
-            assert_eq!(Mark::parse(comment), None, "{comment}");
-        }
-    }
 
     #[test]
     fn the_usual_shape_needs_no_words_and_every_other_has_its_own() {
         let usual = OltpData::default();
         assert_eq!(
-            Mark::new(&usual, State::Complete).text(),
+            mark(&usual, State::Complete).text(),
             "plimsoll oltp rows=10000 seed=1 state=complete"
         );
         let others = [
@@ -187,18 +120,9 @@ mod tests {
         shapes.dedup();
         assert_eq!(shapes.len(), others.len());
         for data in &others {
-            let mark = Mark::new(data, State::Loading);
+            let mark = mark(data, State::Loading);
             assert!(!mark.text().contains('\''), "{}", mark.text());
-            assert_eq!(Mark::parse(&mark.text()), Some(mark));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_mark_survives_the_comment(rows in any::<u64>(), seed in any::<u64>(), complete in any::<bool>()) {
-            let state = if complete { State::Complete } else { State::Loading };
-            let mark = Mark { rows, seed, state, shape: String::new() };
-            prop_assert_eq!(Mark::parse(&mark.text()), Some(mark));
+            assert_eq!(Mark::parse(KIND, &mark.text()), Some(mark));
         }
     }
 }

@@ -6,7 +6,7 @@ mod mark;
 
 use plimsoll_core::plan::{Layout, OltpData};
 
-pub use mark::Mark;
+pub use mark::{KIND, mark};
 
 use crate::loading::mark::State;
 use crate::loading::options::options_fault;
@@ -146,7 +146,7 @@ pub fn create_sql(number: u32, data: &OltpData) -> String {
         name(number),
         data.storage_engine,
         data.table_options,
-        Mark::new(data, State::Loading).text()
+        mark(data, State::Loading).text()
     )
 }
 

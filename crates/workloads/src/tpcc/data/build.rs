@@ -11,6 +11,7 @@ use plimsoll_wire::Connection;
 use super::consistency;
 use super::load::Loader;
 use super::population::{self, positions};
+use crate::control::first_number;
 use crate::loading::fault::blame;
 use crate::loading::make::index;
 use crate::loading::pool::{LoaderPool, Meter};
@@ -137,7 +138,7 @@ fn load_warehouse(
 fn load_items(connection: &mut Connection, loader: &Loader, meter: &Meter) -> Result<(), WorkerFault> {
     let found = connection.query_rows("SELECT COUNT(*) FROM item", 1);
     let found = found.map_err(|error| blame(&error, "count items"))?;
-    let count = found.first().and_then(|row| row.first()?.as_ref()?.parse().ok());
+    let count = first_number(&found, 0);
     if count == Some(positions(Table::Item)) {
         meter.add(u64::from(positions(Table::Item)));
         return Ok(());

@@ -1,53 +1,64 @@
 //! What is there under the names of the nine tables, and what is to become of it.
 
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::{DataPlan, OrderNames, TpccData};
+use plimsoll_core::plan::{OrderNames, TpccData};
 use plimsoll_engine::WorkerFault;
+use plimsoll_wire::{Connection, WireError};
 
-use crate::control;
+use crate::control::number;
 use crate::loading::fault::blame;
-use crate::loading::mark::State;
-use crate::tpcc::tables::mark::{described, is_ours, mark};
+use crate::loading::mark::{self, Found, Mark, State};
+use crate::loading::pool::LoaderPool;
+use crate::tpcc::tables::mark::{KIND, mark};
 use crate::tpcc::tables::{Table, tables};
 
 /// Most warehouses: what is known of each of them while loading fits into little memory, and their keys into 32 bits.
 pub const WAREHOUSES_MAX: u32 = 100_000;
 
-/// What is there under the name of a table: a comment, be it empty.
-pub type Comment = Option<String>;
-
 /// What is there under the names of the nine tables.
-pub struct Found {
-    /// Each of them with its comment.
-    pub tables: Vec<(Table, Comment)>,
+pub struct TablesFound {
+    /// Each of them.
+    pub tables: Vec<(Table, Found)>,
     /// The table of new orders that Plimsoll made under its other name.
     stray: Option<Table>,
 }
 
-impl Found {
+impl TablesFound {
     /// The tables that are there.
     pub fn there(&self) -> Vec<Table> {
-        let there = self.tables.iter().filter(|(_, comment)| comment.is_some());
+        let there = self.tables.iter().filter(|(_, found)| *found != Found::Nothing);
         there.map(|(table, _)| *table).chain(self.stray).collect()
     }
 
     /// The tables that are there and that Plimsoll did not make.
-    pub fn foreign(&self) -> Vec<&'static str> {
-        let foreign = |comment: &Comment| comment.as_ref().is_some_and(|comment| !is_ours(comment));
-        let tables = self.tables.iter().filter(|(_, comment)| foreign(comment));
-        tables.map(|(table, _)| table.name()).collect()
+    pub fn foreign(&self) -> Vec<String> {
+        let foreign = self.tables.iter().filter(|(_, found)| *found == Found::Foreign);
+        foreign.map(|(table, _)| table.name().to_owned()).collect()
     }
 
-    fn comments(&self) -> impl Iterator<Item = &Comment> {
-        self.tables.iter().map(|(_, comment)| comment)
+    /// The marks of those that it made.
+    fn marks(&self) -> impl Iterator<Item = &Mark> {
+        self.tables.iter().filter_map(|(_, found)| match found {
+            Found::Ours(mark) => Some(mark),
+            Found::Nothing | Found::Foreign => None,
+        })
     }
 }
 
-/// The names of all tables that data sets have, in quotation marks with commas between them.
-fn quoted_names() -> String {
-    let mut names = tables(OrderNames::Usual).to_vec();
-    names.push(Table::NewOrder);
-    let quoted: Vec<String> = names.iter().map(|table| format!("'{}'", table.name())).collect();
+/// The tables of all data sets: those of one, and that of new orders under its other name.
+fn all_tables(names: OrderNames) -> Vec<Table> {
+    let other = match names {
+        OrderNames::Usual => OrderNames::Tpc,
+        OrderNames::Tpc => OrderNames::Usual,
+    };
+    let mut all = tables(names).to_vec();
+    all.push(Table::of_new_orders(other));
+    all
+}
+
+/// Names of tables in quotation marks with commas between them.
+fn quoted_names(tables: &[Table]) -> String {
+    let quoted: Vec<String> = tables.iter().map(|table| format!("'{}'", table.name())).collect();
     quoted.join(", ")
 }
 
@@ -55,32 +66,17 @@ fn quoted_names() -> String {
 ///
 /// # Errors
 /// Whatever the server said.
-pub fn find(plan: &DataPlan, names: OrderNames) -> Result<Found, WorkerFault> {
-    let sql = format!(
-        "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES \
-         WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ({})",
-        quoted_names()
-    );
-    let mut control = control::open(&plan.target)?;
-    let rows = control
-        .query_rows(&sql, 100)
-        .map_err(|error| blame(&error, "look at tables"))?;
-    control.close();
-    let comment = |table: &Table| {
-        let same = |row: &&Vec<Option<String>>| row.first().is_some_and(|name| name.as_deref() == Some(table.name()));
-        rows.iter()
-            .find(same)
-            .map(|row| row.last().cloned().flatten().unwrap_or_default())
-    };
-    let stray = Table::of_new_orders(match names {
-        OrderNames::Usual => OrderNames::Tpc,
-        OrderNames::Tpc => OrderNames::Usual,
-    });
-    Ok(Found {
-        tables: tables(names).map(|table| (table, comment(&table))).into(),
-        stray: comment(&stray)
-            .is_some_and(|comment| is_ours(&comment))
-            .then_some(stray),
+pub fn find(connection: &mut Connection, names: OrderNames) -> Result<TablesFound, WireError> {
+    let all = all_tables(names);
+    let condition = format!("IN ({})", quoted_names(&all));
+    let found = mark::find(connection, KIND, &condition, all.len(), |name| {
+        all.iter().position(|table| table.name() == name)
+    })?;
+    let mut tables: Vec<(Table, Found)> = all.into_iter().zip(found).collect();
+    let stray = tables.pop().filter(|(_, found)| matches!(found, Found::Ours(_)));
+    Ok(TablesFound {
+        tables,
+        stray: stray.map(|(table, _)| table),
     })
 }
 
@@ -98,7 +94,7 @@ pub enum Begin {
 ///
 /// # Errors
 /// When something stands in the way.
-pub fn begin(found: &Found, data: &TpccData, drop_foreign: bool) -> Result<Begin, WorkerFault> {
+pub fn begin(found: &TablesFound, data: &TpccData, drop_foreign: bool) -> Result<Begin, WorkerFault> {
     let foreign = found.foreign();
     if !foreign.is_empty() {
         let message = format!(
@@ -112,40 +108,33 @@ pub fn begin(found: &Found, data: &TpccData, drop_foreign: bool) -> Result<Begin
         };
     }
     let wanted = [State::Loading, State::Complete].map(|state| mark(data, state));
-    let there = || found.comments().flatten();
-    let all_there = found.comments().all(Option::is_some);
-    let complete = |mark: &String| described(mark).1;
-    match there().find(|mark| !wanted.contains(mark)) {
-        Some(other) if complete(other) => Err(WorkerFault::new(FailureClass::Target, other_data(other, data))),
+    let all_there = found.tables.iter().all(|(_, found)| *found != Found::Nothing);
+    match found.marks().find(|mark| !wanted.contains(mark)) {
+        Some(other) if other.is_complete() => {
+            let message = other.other_than(&wanted[1], "the tables were");
+            Err(WorkerFault::new(FailureClass::Target, message))
+        }
         Some(_) => Ok(Begin::Again),
-        None if !all_there && there().any(complete) => {
+        None if !all_there && found.marks().any(Mark::is_complete) => {
             let message = "some of the nine tables are complete, and others are not there: remove them first with `plimsoll cleanup`";
             Err(WorkerFault::new(FailureClass::Target, message))
         }
         // The table of warehouses is created last: without it, nothing was loaded.
         None if !all_there => Ok(Begin::Again),
-        None if there().all(complete) => Ok(Begin::Complete),
+        None if found.marks().all(Mark::is_complete) => Ok(Begin::Complete),
         None => Ok(Begin::Resume),
     }
 }
 
-fn other_data(found: &str, data: &TpccData) -> String {
-    format!(
-        "the tables were made as ({}) and not as wanted ({}): remove them first with `plimsoll cleanup`, or prepare with these values",
-        described(found).0,
-        described(&mark(data, State::Complete)).0
-    )
-}
-
 /// Why a table is not what it should be, if it is not.
-pub fn unfit(table: Table, comment: &Comment, data: &TpccData) -> Option<String> {
-    let name = table.name();
-    match comment {
-        None => Some(format!("{name} does not exist: make it with `plimsoll prepare`")),
-        Some(comment) if !is_ours(comment) => Some(format!("{name} was not made by Plimsoll")),
-        Some(comment) if *comment == mark(data, State::Complete) => None,
-        Some(comment) if described(comment).1 => Some(format!("{name}: {}", other_data(comment, data))),
-        Some(_) => Some(format!("{name} is unfinished: complete it with `plimsoll prepare`")),
+pub fn unfit(table: Table, found: &Found, data: &TpccData) -> Option<String> {
+    let (name, wanted) = (table.name(), mark(data, State::Complete));
+    match found {
+        Found::Foreign => Some(format!("{name} was not made by Plimsoll")),
+        Found::Ours(mark) if mark.is_complete() && *mark != wanted => {
+            Some(mark.other_than(&wanted, &format!("{name}: the tables were")))
+        }
+        Found::Ours(_) | Found::Nothing => found.unmade(name),
     }
 }
 
@@ -153,15 +142,15 @@ pub fn unfit(table: Table, comment: &Comment, data: &TpccData) -> Option<String>
 ///
 /// # Errors
 /// When there is such a table, or when the server says no.
-pub fn refuse_referred(plan: &DataPlan) -> Result<(), WorkerFault> {
-    let names = quoted_names();
+pub fn refuse_referred(pool: &LoaderPool<'_>) -> Result<(), WorkerFault> {
+    let names = quoted_names(&all_tables(OrderNames::Usual));
     let sql = format!(
         "SELECT DISTINCT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, ' (', CONSTRAINT_NAME, ')') \
          FROM information_schema.KEY_COLUMN_USAGE \
          WHERE REFERENCED_TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IN ({names}) \
          AND NOT (TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ({names})) LIMIT 10"
     );
-    let mut control = control::open(&plan.target)?;
+    let mut control = pool.connect()?;
     let rows = control
         .query_rows(&sql, 10)
         .map_err(|error| blame(&error, "look at foreign keys"))?;
@@ -181,13 +170,10 @@ pub fn refuse_referred(plan: &DataPlan) -> Result<(), WorkerFault> {
 ///
 /// # Errors
 /// Whatever the server said.
-pub fn warehouses_there(plan: &DataPlan) -> Result<Vec<u32>, WorkerFault> {
-    let mut control = control::open(&plan.target)?;
+pub fn warehouses_there(pool: &LoaderPool<'_>) -> Result<Vec<u32>, WorkerFault> {
+    let mut control = pool.connect()?;
     let rows = control.query_rows("SELECT w_id FROM warehouse", WAREHOUSES_MAX as usize);
     let rows = rows.map_err(|error| blame(&error, "look at warehouses"))?;
     control.close();
-    Ok(rows
-        .iter()
-        .filter_map(|row| row.first()?.as_ref()?.parse().ok())
-        .collect())
+    Ok(rows.iter().filter_map(|row| number(row, 0)).collect())
 }

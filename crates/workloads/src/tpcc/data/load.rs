@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_core::fault::FaultKind;
 use plimsoll_core::message::FailureClass;
-use plimsoll_core::plan::DataPlan;
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::{Connection, WireError};
 
-use super::population::{LINE_FORMAT, ROW_BYTES_MAX, Rows, Style, is_whole, positions};
+use super::population::{ROW_BYTES_MAX, Rows, is_whole, positions};
 use crate::loading::fault::blame;
-use crate::loading::pool::Meter;
+use crate::loading::pool::{LoaderPool, Meter};
+use crate::loading::row::{LINE_FORMAT, Style};
 use crate::loading::sending::{ATTEMPTS_MAX, PIECE_BYTES, SendLimits};
 use crate::tpcc::tables::Table;
 
@@ -31,8 +31,8 @@ impl Loader {
     ///
     /// # Errors
     /// Whatever it says; the same for all below.
-    pub fn new(plan: &DataPlan, seed: u64) -> Result<Self, WorkerFault> {
-        let limits = SendLimits::ask(plan)?;
+    pub fn new(pool: &LoaderPool<'_>, seed: u64) -> Result<Self, WorkerFault> {
+        let limits = SendLimits::ask(pool)?;
         Ok(Self {
             seed,
             insert_bytes: limits.insert_bytes,
@@ -108,7 +108,9 @@ impl Loader {
     ) -> Result<Sent, WireError> {
         let whole = is_whole(table, first);
         let (name, columns) = (table.name(), table.columns_sql(whole));
-        let sql = format!("LOAD DATA LOCAL INFILE 'plimsoll' INTO TABLE {name} {LINE_FORMAT} ({columns})");
+        let sql = format!(
+            "LOAD DATA LOCAL INFILE 'plimsoll' INTO TABLE {name} CHARACTER SET latin1 {LINE_FORMAT} ({columns})"
+        );
         let mut rows = Rows::new(table, self.seed, warehouse, Style::Line);
         let (mut position, mut count) = (first, 0);
         let reply = connection.load_local(&sql, &mut |piece| {

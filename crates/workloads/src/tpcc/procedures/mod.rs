@@ -124,8 +124,9 @@ pub fn faults(found: &[Found]) -> Vec<String> {
 }
 
 /// Those that are there and that Plimsoll did not make.
-pub fn foreign(found: &[Found]) -> Vec<&'static str> {
-    names(found, |one| one == Found::Foreign)
+pub fn foreign(found: &[Found]) -> Vec<String> {
+    let names = names(found, |one| one == Found::Foreign);
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// Refuses to replace what Plimsoll did not make.

@@ -1,17 +1,17 @@
-//! What Plimsoll writes into the comments of the nine tables: how they were made, and how far that came.
+//! What Plimsoll writes into the comments of the nine tables: how they were made.
 
 use std::fmt::Write as _;
 
 use plimsoll_core::plan::{OrderNames, TpccData};
 
 use crate::fingerprint::fnv1a;
-use crate::loading::mark::State;
+use crate::loading::mark::{Mark, State};
 
-/// What all comments begin with.
-const MARK: &str = "plimsoll tpcc ";
+/// What these tables are called in their marks.
+pub const KIND: &str = "tpcc";
 
 /// What Plimsoll writes into the comment of each of the nine tables.
-pub fn mark(data: &TpccData, state: State) -> String {
+pub fn mark(data: &TpccData, state: State) -> Mark {
     let mut words = format!(
         "warehouses={} first={} seed={}",
         data.warehouses, data.first_warehouse, data.seed
@@ -34,21 +34,7 @@ pub fn mark(data: &TpccData, state: State) -> String {
     if data.order_names == OrderNames::Tpc {
         words += " order-names=tpc";
     }
-    format!("{MARK}{words} state={}", state.word())
-}
-
-/// Whether a comment is one of ours, whatever was made.
-pub fn is_ours(comment: &str) -> bool {
-    comment.starts_with(MARK)
-}
-
-/// What a comment of ours says that was made, and whether it is complete.
-pub fn described(comment: &str) -> (&str, bool) {
-    let said = comment.strip_prefix(MARK).unwrap_or(comment);
-    match said.rsplit_once(" state=") {
-        Some((words, state)) => (words, State::parse(state) == Some(State::Complete)),
-        None => (said, false),
-    }
+    Mark::new(KIND, words, state)
 }
 
 #[cfg(test)]
@@ -59,7 +45,7 @@ mod tests {
     fn marks_tell_shapes_apart() {
         let usual = TpccData::default();
         let complete = "plimsoll tpcc warehouses=1 first=1 seed=1 state=complete";
-        assert_eq!(mark(&usual, State::Complete), complete);
+        assert_eq!(mark(&usual, State::Complete).text(), complete);
         let other = TpccData {
             partitions: 4,
             storage_engine: "RocksDB".to_owned(),
@@ -69,13 +55,12 @@ mod tests {
             table_options: "ROW_FORMAT=COMPRESSED".to_owned(),
             ..usual
         };
-        assert!(mark(&compressed, State::Complete).contains("seed=1 options="));
+        assert!(mark(&compressed, State::Complete).text().contains("seed=1 options="));
         let mark = mark(&other, State::Loading);
-        assert!(is_ours(&mark) && !is_ours("plimsoll oltp rows=1"));
         assert_eq!(
-            described(&mark),
-            ("warehouses=1 first=1 seed=1 partitions=4 engine=rocksdb", false)
+            mark.text(),
+            "plimsoll tpcc warehouses=1 first=1 seed=1 partitions=4 engine=rocksdb state=loading"
         );
-        assert!(described(complete).1);
+        assert_eq!(Mark::parse(KIND, &mark.text()), Some(mark));
     }
 }

@@ -109,14 +109,14 @@ impl Table {
             parts.join(", "),
             data.storage_engine,
             data.table_options,
-            mark(data, State::Loading)
+            mark(data, State::Loading).text()
         )
     }
 
     /// Marks it as complete, and takes the defaults away that it was loaded with.
     pub fn complete_sql(self, data: &TpccData) -> String {
         let (name, columns) = (self.name(), self.definition().columns);
-        let mut sql = format!("ALTER TABLE {name} COMMENT = '{}'", mark(data, State::Complete));
+        let mut sql = format!("ALTER TABLE {name} COMMENT = '{}'", mark(data, State::Complete).text());
         for (column, kind) in columns.iter().filter(|(column, _)| self.constant(column).is_some()) {
             let _ = write!(sql, ", MODIFY {column} {kind}");
         }

@@ -5,12 +5,9 @@ use plimsoll_core::random::Random;
 use plimsoll_session::{StatementError, Value};
 
 use super::client::{Client, int};
-use super::list::Text;
+use crate::tpcc::decimal::Amount;
 use crate::tpcc::random::within;
 use crate::tpcc::scale::DISTRICTS;
-
-/// Bytes of a sum of amounts as text: servers have 65 digits at most.
-const AMOUNT_BYTES: usize = 68;
 
 /// What the terminal sends.
 pub struct Delivery {
@@ -56,10 +53,10 @@ impl Delivery {
         let customer = client.ask_one(sql.customer, &order)?.number(0, 0);
         client.run(sql.carrier, &[int(self.carrier), order[0], order[1], order[2]])?;
         client.run(sql.lines, &order)?;
-        let amount = Text::<AMOUNT_BYTES>::of(client.ask_one(sql.amount, &order)?.text(0, 0));
+        let amount = Amount::new(client.ask_one(sql.amount, &order)?.hundredths(0, 0));
         client.run(
             sql.pay,
-            &[Value::Bytes(&amount), warehouse, district, Value::Int(customer)],
+            &[Value::Bytes(amount.bytes()), warehouse, district, Value::Int(customer)],
         )
     }
 }

@@ -7,12 +7,10 @@ mod row;
 use plimsoll_core::plan::OrderNames;
 use plimsoll_core::random::{Random, below, keyed};
 
+use crate::loading::row::{RowWriter, Style};
 use crate::tpcc::random::{LAST_NAME_A, last_name, last_name_load, nurand, push_alphanumeric, push_digits, within};
 use crate::tpcc::scale::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, NEW_ORDERS, ORDER_LINES};
 use crate::tpcc::tables::{Table, tables};
-use row::Row;
-
-pub use row::{LINE_FORMAT, Style};
 
 /// Randomness that is not of the row alone: which rows of ten are special, and permutations.
 const MARKED_STREAM: u64 = 100;
@@ -67,7 +65,7 @@ impl Rows {
     /// Appends what belongs to a position, counted from 0: constants of the table only where rows are written as a whole.
     /// Returns how many rows that were.
     pub fn push(&mut self, position: u32, out: &mut Vec<u8>) -> u32 {
-        let mut row = Row::new(self.style, out);
+        let mut row = RowWriter::new(self.style, out);
         let random = &mut self.random(self.table, position);
         let (district, number) = (position / CUSTOMERS + 1, position % CUSTOMERS + 1);
         row.begin();
@@ -109,24 +107,24 @@ impl Rows {
         below(&mut random, 10) == u64::from(position % 10)
     }
 
-    fn warehouse_row(&self, random: &mut Random, row: &mut Row<'_>) {
-        row.number(self.warehouse);
+    fn warehouse_row(&self, random: &mut Random, row: &mut RowWriter<'_>) {
+        row.number(u64::from(self.warehouse));
         row.drawn(random, 6, 10);
         row.address(random);
         row.ten_thousandths(within(random, 0, 2_000));
         row.hundredths(30_000_000);
     }
 
-    fn district(&self, district: u32, random: &mut Random, row: &mut Row<'_>) {
+    fn district(&self, district: u32, random: &mut Random, row: &mut RowWriter<'_>) {
         row.numbers(&[district, self.warehouse]);
         row.drawn(random, 6, 10);
         row.address(random);
         row.ten_thousandths(within(random, 0, 2_000));
         row.hundredths(3_000_000);
-        row.number(CUSTOMERS + 1);
+        row.number(u64::from(CUSTOMERS + 1));
     }
 
-    fn customer(&self, position: u32, random: &mut Random, row: &mut Row<'_>) {
+    fn customer(&self, position: u32, random: &mut Random, row: &mut RowWriter<'_>) {
         let (district, number) = (position / CUSTOMERS + 1, position % CUSTOMERS + 1);
         row.numbers(&[number, district, self.warehouse]);
         row.drawn(random, 8, 16);
@@ -135,27 +133,27 @@ impl Rows {
         } else {
             nurand(random, LAST_NAME_A, self.last_name_c, 0, 999)
         };
-        row.text(|out| {
+        row.text_by(|out| {
             for part in last_name(name) {
                 out.extend_from_slice(part.as_bytes());
             }
         });
         row.address(random);
-        row.text(|out| push_digits(random, 16, out));
+        row.text_by(|out| push_digits(random, 16, out));
         let credit = if self.is_special(position) { "BC" } else { "GC" };
-        row.text(|out| out.extend_from_slice(credit.as_bytes()));
+        row.text_by(|out| out.extend_from_slice(credit.as_bytes()));
         row.ten_thousandths(within(random, 0, 5_000));
         row.drawn(random, 300, 500);
     }
 
-    fn item(&self, position: u32, random: &mut Random, row: &mut Row<'_>) {
+    fn item(&self, position: u32, random: &mut Random, row: &mut RowWriter<'_>) {
         row.numbers(&[position + 1, within(random, 1, 10_000)]);
         row.drawn(random, 14, 24);
         row.hundredths(within(random, 100, 10_000));
         self.data(position, random, row);
     }
 
-    fn stock(&self, position: u32, random: &mut Random, row: &mut Row<'_>) {
+    fn stock(&self, position: u32, random: &mut Random, row: &mut RowWriter<'_>) {
         row.numbers(&[position + 1, self.warehouse, within(random, 10, 100)]);
         for _ in 0..DISTRICTS {
             row.drawn(random, 24, 24);
@@ -164,11 +162,11 @@ impl Rows {
     }
 
     /// Of items and stocks; a tenth of them are original.
-    fn data(&self, position: u32, random: &mut Random, row: &mut Row<'_>) {
+    fn data(&self, position: u32, random: &mut Random, row: &mut RowWriter<'_>) {
         const ORIGINAL: &[u8; 8] = b"ORIGINAL";
         let length = within(random, 26, 50) as usize;
         let is_original = self.is_special(position);
-        row.text(|out| {
+        row.text_by(|out| {
             let begin = out.len();
             push_alphanumeric(random, length, out);
             if is_original {
@@ -178,19 +176,19 @@ impl Rows {
         });
     }
 
-    fn order(&mut self, district: u32, order: u32, random: &mut Random, row: &mut Row<'_>) {
+    fn order(&mut self, district: u32, order: u32, random: &mut Random, row: &mut RowWriter<'_>) {
         let lines = lines_of(random);
         let customer = u32::from(self.permutation(district)[order as usize - 1]);
         row.numbers(&[order, district, self.warehouse, customer]);
         if order < FIRST_NEW_ORDER {
-            row.number(within(random, 1, 10));
+            row.number(u64::from(within(random, 1, 10)));
         } else {
             row.null();
         }
-        row.number(lines);
+        row.number(u64::from(lines));
     }
 
-    fn order_lines(&self, position: u32, random: &mut Random, row: &mut Row<'_>) -> u32 {
+    fn order_lines(&self, position: u32, random: &mut Random, row: &mut RowWriter<'_>) -> u32 {
         let (district, order) = (position / CUSTOMERS + 1, position % CUSTOMERS + 1);
         let lines = lines_of(&mut self.random(Table::Orders, position));
         for line in 1..=lines {
@@ -268,7 +266,7 @@ mod tests {
     }
 
     fn field(line: &str, at: usize) -> &str {
-        line.split(',').nth(at).unwrap()
+        line.split('\t').nth(at).unwrap()
     }
 
     #[test]
@@ -278,8 +276,8 @@ mod tests {
             &lines(Table::Warehouse, 3, Style::Tuple)[0],
         );
         let inside = tuple.strip_prefix('(').unwrap().strip_suffix("),").unwrap();
-        assert_eq!(inside.replace('\'', ""), *line);
-        assert!(line.ends_with(",300000.00") && field(line, 0) == "3", "{line}");
+        assert_eq!(inside.replace('\'', "").replace(',', "\t"), *line);
+        assert!(line.ends_with("\t300000.00") && field(line, 0) == "3", "{line}");
         assert!(field(line, 6).len() == 9 && field(line, 6).ends_with("11111"), "{line}");
     }
 
@@ -292,7 +290,7 @@ mod tests {
                 rows.push(position, &mut out);
                 let columns = table.columns_sql(is_whole(table, position)).split(", ").count();
                 let made = String::from_utf8(out).unwrap();
-                assert!(made.lines().all(|row| row.split(',').count() == columns), "{made}");
+                assert!(made.lines().all(|row| row.split('\t').count() == columns), "{made}");
             }
         }
     }
@@ -304,7 +302,7 @@ mod tests {
             (Table::OrderLine, PINNED_ORDER_LINE),
         ];
         for (table, wanted) in pinned {
-            let made = &lines(table, 1, Style::Line)[0];
+            let made = lines(table, 1, Style::Line)[0].replace('\t', ",");
             assert_eq!(made, wanted, "this would change every data set that was ever loaded");
         }
     }
@@ -346,7 +344,7 @@ mod tests {
             );
         }
         assert_ne!(customers(0), customers(1));
-        let open = rows.iter().filter(|row| field(row, 4) == "!N").count();
+        let open = rows.iter().filter(|row| field(row, 4) == "\\N").count();
         assert_eq!(open, (DISTRICTS * NEW_ORDERS) as usize);
     }
 
