@@ -88,11 +88,14 @@ const OPTIONAL: [(&str, bool, &str); 3] = [
 /// What is printed for help: which commands there are, and which of them this engine lacks.
 pub fn help() -> String {
     let absent = OPTIONAL.iter().filter(|(_, is_here, _)| !is_here);
-    let absent: String = absent.map(|(command, ..)| format!("  {command}\n")).collect();
+    let absent: Vec<String> = absent.map(|(command, ..)| format!("  {command}\n")).collect();
     if absent.is_empty() {
         return HELP.to_owned();
     }
-    format!("{HELP}\nThis engine was built without these commands:\n{absent}")
+    format!(
+        "{HELP}\nThis engine was built without these commands:\n{}",
+        absent.concat()
+    )
 }
 
 /// The arguments of sysbench, where that is what was called: under its name, or by it as the first argument.

@@ -88,6 +88,7 @@ fn time_before_the_first_byte_is_dispatch_delay_and_not_service_time() {
 
 /// What one worker saw of its transactions, by its own clock but for when they were due.
 #[derive(Default)]
+#[allow(clippy::struct_field_names)] // all are times, and the unit comes last
 struct Course {
     due_ns: Vec<u64>,
     /// From before each was sent until after it was finished.
