@@ -44,11 +44,18 @@ def password(server: ManagedServer) -> dict[str, str]:
     return {"PW": server.target.password.get_secret_value()}
 
 
-def kill_engine(process: Running, *, when: Callable[[], bool], place: int = -1) -> None:
-    """Kills an engine of a command once something is so."""
-    assert until(lambda: process.poll() is not None or (bool(engines_of(process)) and when()))
+def kill_engine(process: Running, verb: str, *, when: Callable[[], bool]) -> None:
+    """Kills the engine of a command that carries out one of its own, once something is so."""
+    engines: list[int] = []
+
+    def is_there() -> bool:
+        engines.extend(engines_of(process, verb) if when() else ())
+        return bool(engines) or process.poll() is not None
+
+    assert until(is_there)
     assert process.poll() is None, process.communicate()
-    os.kill(engines_of(process)[place], signal.SIGKILL)
+    (engine,) = engines
+    os.kill(engine, signal.SIGKILL)
 
 
 def ended(process: Running) -> subprocess.CompletedProcess[str]:
@@ -65,19 +72,22 @@ def has_rows(server: ManagedServer, table: str) -> bool:
 def test_the_engine_killed_while_it_loads(server: ManagedServer) -> None:
     kind = ["--workload", "oltp_0.4_simple", "--table-size", "20000000"]
     process = start_forked("prepare", *target(server), *kind, env=password(server))
-    kill_engine(process, when=lambda: has_rows(server, "sbtest"))
+    kill_engine(process, "prepare", when=lambda: has_rows(server, "sbtest"))
     assert_one_clear_message(ended(process), 3, "plimsoll-engine was ended by SIGKILL", "memory")
     removed = plimsoll("cleanup", *target(server), *kind, env=password(server))
     assert removed.returncode == 0, removed.stderr
 
 
 def test_the_engine_killed_under_load(server: ManagedServer) -> None:
+    """Under that of the trial: rows are checked, and the reference load is measured, before there is any."""
+
     def has_questions() -> bool:
         with connect(server.target) as control:
-            return bool(control.rows("SELECT 1 FROM information_schema.processlist WHERE info LIKE '%%sbtest1%%'"))
+            ours = "info LIKE 'SELECT c FROM sbtest1 WHERE id%%' AND id <> CONNECTION_ID()"
+            return bool(control.rows(f"SELECT 1 FROM information_schema.processlist WHERE {ours}"))
 
     process = start_forked("trial", *target(server), "--table-size", ROWS, "--duration", "60s", env=password(server))
-    kill_engine(process, when=has_questions)
+    kill_engine(process, "trial", when=has_questions)
     assert_one_clear_message(ended(process), 3, "plimsoll-engine was ended by SIGKILL")
 
 
@@ -85,7 +95,7 @@ def test_the_fake_server_killed_while_a_client_is_measured(tmp_path: Path) -> No
     """What was measured until then is no limit of the client, and is not kept."""
     process = start_forked("doctor", "--client", "--connections", "2", "--duration", "20s",
                     env={"XDG_STATE_HOME": str(tmp_path)})  # fmt: skip
-    kill_engine(process, when=lambda: len(engines_of(process)) == 2, place=0)
+    kill_engine(process, "sim", when=lambda: bool(engines_of(process)))
     ran = ended(process)
     assert ran.returncode == 3, ran.stderr
     assert "bug" not in ran.stderr

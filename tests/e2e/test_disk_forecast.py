@@ -17,6 +17,7 @@ from support.command import start_forked
 from support.folders import size_of, size_of_all
 from support.servers import MYSQL_IN_ENDURE, server_command
 from support.studies import wait_until_gone
+from support.vanishing import below
 from support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -46,6 +47,10 @@ options = { performance_schema = true }
 """
 
 
+def is_segment(path: Path) -> bool:
+    return path.match(".partial-*/*.0*.parquet")
+
+
 @pytest.mark.parametrize("flavour", MYSQL_IN_ENDURE)
 def test_recordings_never_take_more_than_was_forecast(flavour: str, tmp_path: Path) -> None:
     command = server_command(flavour)
@@ -60,8 +65,7 @@ def test_recordings_never_take_more_than_was_forecast(flavour: str, tmp_path: Pa
     def has_ended() -> bool:
         nonlocal most, segments
         most = max(most, size_of(study / "recordings") + size_of_all([study / "events.jsonl"]))
-        parts = list((study / "recordings").glob(".partial-*/*.0*.parquet"))
-        segments = max(segments, size_of_all(parts))
+        segments = max(segments, size_of_all(filter(is_segment, below(study / "recordings"))))
         return process.poll() is not None
 
     try:

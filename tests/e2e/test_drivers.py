@@ -27,6 +27,7 @@ from plimsoll.spec.target import Target
 from support.drivers import ARRIVALS, WORKLOAD, OddLauncher, own_engines, points_server, run_of
 from support.recorder import recorder, statements
 from support.ssh_hosts import SshHost, alone_with_copies, copies_of_engines, ssh_hosts
+from support.vanishing import children, words_of
 from support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -72,19 +73,13 @@ def test_a_killed_engine_makes_the_trial_invalid_by_name_and_the_others_stop(ser
 
 def engines() -> list[int]:
     """Engines of trials that this process started, in that order."""
-    return children(b"trial")
+    return children_with(b"trial")
 
 
-def children(word: bytes) -> list[int]:
-    """Processes that this process started with a word in their command line, in that order."""
-    pids = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    named = [pid for pid in pids if word in _words(Path(f"/proc/{pid}/cmdline").read_bytes())]
-    return [int(pid) for pid in named]  # the kernel lists them as they began; numbers begin again at the last one
-
-
-def _words(line: bytes) -> list[bytes]:
-    """Of a command line, a path without its folder."""
-    return [word.rpartition(b"/")[2] for word in line.split(b"\0")]
+def children_with(word: bytes) -> list[int]:
+    """Processes that this process started with a word in their command line, or a path to it, in that order."""
+    pids = children(os.getpid())
+    return [pid for pid in pids if any(other.rpartition(b"/")[2] == word for other in words_of(pid))]
 
 
 def drive(target: Target, *launchers: OddLauncher | LocalLauncher) -> tuple[list[Interval], tuple[DriverRecord, ...]]:
@@ -152,7 +147,7 @@ def test_over_ssh_the_load_is_shared_and_ends_with_the_connection(socket_server:
 
     def lose_the_first(interval: Interval) -> None:
         if interval.index == 1:
-            there.extend(children(b"ssh"))
+            there.extend(children_with(b"ssh"))
             os.kill(there[0], signal.SIGKILL)
 
     with pytest.raises(InvalidTrialError, match=r"^driver load1 was lost after"):
@@ -183,10 +178,10 @@ def test_a_copy_goes_with_its_connection_and_the_next_engine_gets_another() -> N
     launcher = SshLauncher("load1")
     first = Path(launcher.engine())
     assert first.exists()
-    (keeper,) = children(b"ssh")
+    (keeper,) = children_with(b"ssh")
     os.kill(keeper, signal.SIGKILL)
     assert until(lambda: not first.exists())
-    assert until(lambda: not children(b"ssh"))
+    assert until(lambda: not children_with(b"ssh"))
     second = Path(launcher.engine())
     assert second.exists()
     launcher.close()

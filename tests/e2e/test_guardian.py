@@ -25,6 +25,7 @@ from plimsoll.servers.marked_directory import MARKER, environment_of
 from support.endure import in_endure
 from support.processes import exists
 from support.servers import MYSQL_IN_ENDURE, StartServer, bare_spec, server_base, server_command, start_server
+from support.vanishing import control_groups, processes, stat, threads, words_of
 from support.waiting import until
 
 __all__ = ["server_base", "start_server"]
@@ -65,9 +66,7 @@ class Owned:
 
     def groups(self) -> list[Path]:
         """Control groups of its servers."""
-        mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
-        roots = [Path(mount[1]) for mount in mounts if mount[2] == "cgroup2"]
-        return [group for root in roots for group in root.glob(f"**/{OWN_FOLDER}/{self.directory.name}.*")]
+        return [group for group in control_groups(OWN_FOLDER) if group.name.startswith(f"{self.directory.name}.")]
 
 
 @contextmanager
@@ -147,15 +146,8 @@ def test_guardian_terminated_at_any_instant(delay_s: float, server_base: Path) -
 
 
 def guardians(base: Path) -> list[int]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes()
-        except OSError:
-            continue
-        if b"guardian.py" in words and os.fsencode(base) in words:
-            found.append(int(path.parent.name))
-    return found
+    lines = ((pid, b" ".join(words_of(pid))) for pid in processes())
+    return [pid for pid, words in lines if b"guardian.py" in words and os.fsencode(base) in words]
 
 
 def test_both_killed(server_base: Path) -> None:
@@ -216,13 +208,7 @@ def is_frozen(pid: int) -> bool:
         events = root / membership[3:].lstrip("/") / "cgroup.events"
         if events.exists() and "frozen 1" in events.read_text():
             return True
-    states = set()
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        try:
-            states.add(task.joinpath("stat").read_text().rpartition(")")[2].split()[0])
-        except (FileNotFoundError, ProcessLookupError):
-            return False  # a thread that ends is not stopped
-    return states == {"T"}
+    return {"".join(stat(task)[:1]) for task in threads(pid)} == {"T"}  # a thread that ends is not stopped
 
 
 def test_a_frozen_server_stands_still_answers_after_the_thaw_and_stops_cleanly(start_server: StartServer) -> None:

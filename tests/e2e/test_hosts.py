@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import socket
@@ -26,7 +25,9 @@ from plimsoll.telemetry.sampler import Sample
 from plimsoll.telemetry.standard import WatchedInstance
 from support import ssh_hosts
 from support.servers import MYSQL_IN_ENDURE, bare_spec, missing
+from support.vanishing import PROC, link, names_in
 from support.waiting import until
+from support.warned import faults_of
 
 pytestmark = pytest.mark.e2e
 
@@ -102,7 +103,7 @@ def test_a_server_is_started_watched_copied_and_removed(host: Host, flavour: str
         control.rows("DROP TABLE t")
         assert until(lambda: {"server", "process"} <= {sample.source for *_, sample in seen})
     collecting.stop()
-    assert collecting.faults == ()
+    assert faults_of(collecting.faults) == []
     rows = collecting.take()
     assert set(rows["host"]) == {host.call(host_facts).name}
     assert {"host", "server", "process"} <= set(rows["source"])
@@ -119,9 +120,9 @@ def test_a_server_is_started_watched_copied_and_removed(host: Host, flavour: str
 def _agent_folders(host: ssh_hosts.SshHost) -> set[Path]:
     """What agents there hold locked: other tests have hosts, too, and all have their folders in one place."""
     found, begin = set(), f"/var/tmp/plimsoll-host-{os.geteuid()}-"
-    for link in (link for pid in host.pids() for link in Path(f"/proc/{pid}/fd").glob("*")):
-        with contextlib.suppress(OSError):  # it was closed meanwhile
-            opened = link.readlink()
+    for pid in host.pids():
+        for name in names_in(PROC / str(pid) / "fd"):
+            opened = Path(link(PROC / str(pid) / "fd" / name))
             found |= {folder for folder in (opened, *opened.parents) if str(folder).startswith(begin)}
     return {folder for folder in found if folder.parent == Path("/var/tmp")}
 

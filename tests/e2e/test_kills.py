@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,7 @@ from support.command import COMMAND
 from support.servers import bare_spec, missing
 from support.slow_logs import Client, Ran, in_transaction, mariadb_slow_log
 from support.ssh_hosts import DISK, SshHost, ssh_hosts
+from support.vanishing import PROC, content, control_groups, link, names_in, processes, words_of
 from support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -103,37 +105,36 @@ class Place:
     def processes(self) -> list[int]:
         """Those of runs, on this machine and on the host."""
         token, found = os.fsencode(self.root), []
-        for process in Path("/proc").iterdir():
-            if process.name.isdecimal() and int(process.name) != os.getpid():
-                with contextlib.suppress(OSError):
-                    known = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
-                    if token in known:
-                        found.append(int(process.name))
+        for pid in processes():
+            known = content(PROC / str(pid) / "environ") + content(PROC / str(pid) / "cmdline")
+            if token in known and pid != os.getpid():
+                found.append(pid)
         return found + [pid for pid in (self.host.pids() if self.host else []) if pid not in self.idle]
 
     def left(self) -> list[str]:
         """What is left, in words for people: of a report of a bug what it reports."""
-        found = [str(path) for name in ("data", "tmp") for path in (self.root / name).iterdir()]
-        found += [path.read_text() for path in (self.root / "tmp").glob("plimsoll-bug-*")]
-        if self.host is not None:
-            found += [str(path) for path in self.host.disk.iterdir()]
-        for pid in self.processes():
-            with contextlib.suppress(OSError):
-                found.append(f"{pid}: {Path(f'/proc/{pid}/cmdline').read_bytes()[:200]!r}")
+        folders = [self.root / "data", self.root / "tmp", *([self.host.disk] if self.host else [])]
+        found = [str(folder / name) for folder in folders for name in names_in(folder)]
+        found += [content(Path(path)).decode() for path in found if Path(path).name.startswith("plimsoll-bug-")]
+        found += [f"{pid}: {b' '.join(words_of(pid))[:200]!r}" for pid in self.processes()]
         found += [line for line in Path("/proc/mounts").read_text().splitlines() if str(self.root) in line]
         return found + [str(group) for group in unguarded_groups()]
 
 
 def unguarded_groups() -> list[Path]:
-    """Control groups of servers with processes whose guardian is gone."""
-    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
-    roots = [Path(mount[1]) for mount in mounts if mount[2] == "cgroup2"]
-    found = []
-    for group in (group for root in roots for group in root.glob(f"**/{OWN_FOLDER}/*.*") if group.is_dir()):
-        pid = group.name.rpartition(".")[2]
-        if pid.isdecimal() and not Path("/proc", pid).exists() and (group / "cgroup.procs").read_text():
-            found.append(group)
-    return found
+    """Control groups of servers with processes whose guardian is gone: here, or in the namespace of a host."""
+    names = re.compile(r".*\.(\d+-\d+)")
+    groups = [(group, owner[1]) for group in control_groups(OWN_FOLDER) if (owner := names.fullmatch(group.name))]
+    used = [(group, owner) for group, owner in groups if content(group / "cgroup.procs")]
+    guardians = {owner_of_groups(pid) for pid in processes()}  # after the groups, so that none begins meanwhile
+    return [group for group, owner in used if owner not in guardians]
+
+
+def owner_of_groups(pid: int) -> str:
+    """A process as the names of its groups say it, see `placing.owner_here`; empty once it is gone."""
+    namespace = link(PROC / str(pid) / "ns" / "pid").partition("[")[2].rstrip("]")
+    number = re.search(rb"^NSpid:.*?(\d+)$", content(PROC / str(pid) / "status"), re.MULTILINE)
+    return f"{namespace}-{number[1].decode()}" if namespace and number else ""
 
 
 def study(place: Place, design: str, *systems: str) -> list[str]:
@@ -234,8 +235,8 @@ def end(process: subprocess.Popen[bytes], way: str, place: Place, pause_s: float
         process.wait()
         if "guardians" in way:
             for pid in place.processes():
-                with contextlib.suppress(OSError):
-                    if b"guardian.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                if b"guardian.py" in content(PROC / str(pid) / "cmdline"):
+                    with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
         return
     process.send_signal(signal.SIGHUP if way == "SIGHUP" else signal.SIGTERM)

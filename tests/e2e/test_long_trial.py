@@ -21,6 +21,7 @@ from support.command import engines_of, start
 from support.folders import size_of
 from support.memory import resident_bytes, resident_bytes_max
 from support.studies import wait_until_gone
+from support.vanishing import below
 from support.waiting import until
 
 LENGTH_S = int(os.environ.get("PLIMSOLL_TEST_LONG_S", "0"))
@@ -59,7 +60,8 @@ options = {{ innodb_log_file_size = 16777216, performance_schema = true }}
 
 
 def intervals_stored(study: Path) -> int:
-    return SEGMENT_INTERVALS * len(list(study.glob("recordings/.partial-*/intervals.*.parquet")))
+    parts = [path for path in below(study) if path.match("recordings/.partial-*/intervals.*.parquet")]
+    return SEGMENT_INTERVALS * len(parts)
 
 
 def test_memory_is_flat_and_the_disk_need_was_forecast(tmp_path: Path) -> None:

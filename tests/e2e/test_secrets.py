@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import subprocess
 import threading
-import time
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ import pytest
 from plimsoll.servers.control import connect
 from plimsoll.servers.managed_server import ManagedServer
 from support.command import plimsoll, real_server, start
+from support.vanishing import PROC, content, threads
 from support.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -72,53 +73,48 @@ class Watch:
         self.shown: set[str] = set()
         self._root, self._spared = root, but_environment_of_root
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run)
+        self._executor = ThreadPoolExecutor(1)
 
     def __enter__(self) -> Watch:
-        self._thread.start()
+        self._looking = self._executor.submit(self._run)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stopping.set()
-        self._thread.join()
+        self._executor.shutdown()
+        self._looking.result()
 
     def _run(self) -> None:
-        while not self._stopping.is_set():
+        is_last = False
+        while not is_last:
             for process in self._family():
                 self._look(process)
-            time.sleep(0.05)
+            is_last = self._stopping.wait(0.05)
 
     def _family(self) -> set[int]:
         family, unseen = set[int](), [self._root]
         while unseen:
             process = unseen.pop()
             family.add(process)
-            for path in Path(f"/proc/{process}/task").glob("*/children"):
-                unseen += map(int, _read(path).split())
+            for thread in threads(process):
+                unseen += map(int, content(thread / "children").split())
         return family
 
     def _look(self, process: int) -> None:
-        folder = Path("/proc") / str(process)
-        name = _read(folder / "comm").decode().strip()
+        folder = PROC / str(process)
+        name = content(folder / "comm").decode().strip()
         self.names.add(name)
-        arguments = _read(folder / "cmdline")
+        arguments = content(folder / "cmdline")
         if not arguments:
             return  # it has ended, or is just beginning its program
         if PASSWORD.encode() in arguments:
             self.shown.add(f"cmdline of {name}")
         # The user put it into the environment of the command, and a child that has not begun its own program shows that
         # of its parent. It does so by its arguments too, which were read before.
-        if self._spared and arguments == _read(Path("/proc") / str(self._root) / "cmdline"):
+        if self._spared and arguments == content(PROC / str(self._root) / "cmdline"):
             return
-        if PASSWORD.encode() in _read(folder / "environ"):
+        if PASSWORD.encode() in content(folder / "environ"):
             self.shown.add(f"environ of {name}")
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:  # it has ended
-        return b""
 
 
 def logged(folder: Path) -> list[str]:

@@ -18,6 +18,7 @@ from plimsoll.record.model import Verdict
 from plimsoll.record.store import read_study
 from plimsoll.servers.managed_server import ManagedServer
 from support.command import assert_one_clear_message, plimsoll, real_server, start
+from support.vanishing import children, words_of
 from support.waiting import until
 
 PASSWORD = "PLIMSOLL_TEST_WEB"
@@ -127,8 +128,7 @@ def test_a_run_is_shown_while_it_runs_and_its_page_ends_with_it(server: ManagedS
 
 def page_process(process: subprocess.Popen[str]) -> int:
     """The process below a command that serves its page."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    return next(int(pid) for pid in children if b"plimsoll.serve.process" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    return next(pid for pid in children(process.pid) if b"plimsoll.serve.process" in b" ".join(words_of(pid)))
 
 
 def test_without_a_folder_the_page_lasts_as_long_as_the_run(server: ManagedServer) -> None:

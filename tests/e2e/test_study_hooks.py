@@ -136,7 +136,7 @@ def check_what_is_recorded(study: Path, server: HookedServer) -> None:
     assert told["PLIMSOLL_STUDY"] == "hooked"
     assert told["PLIMSOLL_WORKLOAD"] == "rw"
     assert told["PLIMSOLL_REPETITION"] == str(b.trial.repetition)
-    assert (told["PLIMSOLL_TARGET_HOST"], told["PLIMSOLL_TARGET_PORT"]) == ("127.0.0.1", str(server.port))
+    assert (told["PLIMSOLL_TARGET_HOST"], told["PLIMSOLL_TARGET_PORT"]) == (server.host, str(server.port))
     assert (told["PLIMSOLL_TARGET_USER"], told["PLIMSOLL_TARGET_DATABASE"]) == ("bench", "sbtest")
     assert (told["PLIMSOLL_FACTOR_FLUSH"], told["PLIMSOLL_FACTOR_BIG_PAGES"]) == ("1", "on")
     assert b.trial.system.factors["flush"] == "1"
@@ -160,8 +160,8 @@ def test_a_hook_that_fails_fails_its_trial_and_not_the_study(server: HookedServe
         tmp_path / "reset.sh",
         "if mkdir hung; then echo waiting; sleep 600\n"
         "elif mkdir fine; then :\n"
-        "elif mkdir lost; then export MYSQL_PWD=$PW; exec mariadb --no-defaults -h127.0.0.1 -P$PLIMSOLL_TARGET_PORT"
-        " -ubench sbtest -e 'DROP TABLE sbtest1'; fi",
+        "elif mkdir lost; then export MYSQL_PWD=$PW; exec mariadb --no-defaults -h$PLIMSOLL_TARGET_HOST"
+        " -P$PLIMSOLL_TARGET_PORT -ubench sbtest -e 'DROP TABLE sbtest1'; fi",
         "reset",
     )
     text = STUDY.replace("repetitions = 1", "repetitions = 4")

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +46,12 @@ buffer_pool = "64M"
 """
 
 
+WINDOW_END_S = 10.0
+"""After the load began, its warm-up included."""
+GRACE_S = 2.0
+"""For so long the engine waits for what is in flight then."""
+
+
 class Running:
     """A study that runs, with the server that it started."""
 
@@ -54,11 +61,12 @@ class Running:
         write_waiting_load(folder, wait_ms=20)
         (folder / "s.toml").write_text(STUDY.format(levels=levels, repetitions=repetitions))
         env = {"PLIMSOLL_DATA_DIR": self.data}
+        self.continued_unix_s = 0.0
         self.process = start_forked("study", "run", folder / "s.toml", "--to", self.study, env=env)
 
     @contextmanager
     def stopped_server(self, interval: int, *, trial: int = 1) -> Iterator[None]:
-        """The server stands still from after an interval of a trial on."""
+        """The server stands still from after an interval of a trial on; `continued_unix_s` says when it went on."""
         wait_for_interval(self.study, self.process, interval, trial=trial)
         server = server_below(self.data)
         os.kill(server, signal.SIGSTOP)
@@ -66,6 +74,7 @@ class Running:
             yield
         finally:
             os.kill(server, signal.SIGCONT)
+            self.continued_unix_s = time.time()
 
     def end(self) -> tuple[int, str]:
         """Exit code and everything that it printed."""
@@ -137,18 +146,23 @@ def test_what_had_not_ended_at_the_end_of_the_window_makes_lower_bounds_though_t
     with running.stopped_server(6):
         wait_for_interval(running.study, running.process, 9)
     code, printed = running.end()
-    assert code == 0, printed
     (recording,) = read_study(running.study).recordings
-    assert recording.outcome.verdict is Verdict.COMPLETE
     account = recording.outcome.account
     assert account is not None
+    if recording.outcome.verdict is Verdict.FAILED:
+        # A busy machine lets the server go on when nothing is waited for any more, or so late that nothing came of it.
+        assert running.continued_unix_s - account.started_unix_s > WINDOW_END_S + GRACE_S - 1, printed
+        assert (code, "the server answered nothing from " in (recording.outcome.reason or "")) == (4, True), printed
+        return
+    assert code == 0, printed
+    assert recording.outcome.verdict is Verdict.COMPLETE
     analysis = running.guide()
     (cell,) = analysis["curves"][0]["cells"]
     # Stopped a moment after 7 s until after the end of the window at 10 s: at 100 a second, at random, at most 300
     # arrive then, and 370 once in 30,000 times. Their number says for how long it was stopped.
     assert 50 < cell["unfinished_count"] < 370
     stopped_ms = 10 * cell["unfinished_count"]
-    late = 100 * (account.duration_s - 10)  # those that arrive before the server goes on
+    late = 100 * (account.duration_s - WINDOW_END_S)  # those that arrive before the server goes on
     assert account.unfinished_count == pytest.approx(cell["unfinished_count"] + late, abs=30 + 4 * late**0.5)
     assert "p99" in cell["response_ms"]["lower_bounds"]
     assert stopped_ms - 700 < cell["response_ms"]["p99"] <= cell["response_ms"]["max"]

@@ -17,10 +17,18 @@ from plimsoll.run.events import DataProgressed, EnvironmentChanged, SystemBegan,
 from plimsoll.run.running_servers import MAKING, RESETTING, missing_privileges
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.servers.facts import instance_facts
-from plimsoll.servers.managed_server import ManagedServer
+from plimsoll.servers.managed_server import ManagedServer, free_port
 from plimsoll.spec.target import Target
 from support.command import plimsoll
-from support.servers import StartServer, bare_spec, mysql_in_endure, running_server, server_base, start_server
+from support.servers import (
+    StartServer,
+    bare_spec,
+    mysql_in_endure,
+    own_address,
+    running_server,
+    server_base,
+    start_server,
+)
 from support.waiting import until
 
 __all__ = ["running_server", "server_base", "start_server"]
@@ -52,7 +60,7 @@ buffer_pool = "64M"
 
 [[system]]
 name = "theirs"
-target = "mysql://USER@127.0.0.1:PORT/DATABASE"
+target = "mysql://USER@HOST:PORT/DATABASE"
 password_env = "PLIMSOLL_TEST_TARGET"
 """
 
@@ -63,7 +71,7 @@ def only_theirs(text: str) -> str:
 
 
 def write(path: Path, target: Target, *, user: str | None = None, text: str = STUDY) -> Path:
-    values = {"USER": user or target.user, "PORT": str(target.port), "DATABASE": target.database}
+    values = {"USER": user or target.user, "HOST": target.host, "PORT": str(target.port), "DATABASE": target.database}
     for name, value in values.items():
         text = text.replace(name, value)
     path.write_text(text)
@@ -193,12 +201,14 @@ def test_another_server_under_the_same_url_is_not_pooled(
 ) -> None:
     """The upgrade at its most brutal: MariaDB in the first session, MySQL in the second."""
     study, text = tmp_path / "out", only_theirs(STUDY).replace("[1, 2]", "[1]")
-    port = None
+    address = own_address()
+    port = free_port(address)
     for flavour, repetitions in (("mariadb", 1), ("mysql", 2)):
-        with ManagedServer.create(name="t", spec=bare_spec(flavour), base_dir=server_base) as server:
-            monkeypatch.setattr(server, "_port", port or server.target.port)
+        spec = bare_spec(flavour)
+        with ManagedServer.create(name="t", spec=spec, base_dir=server_base, address=address) as server:
+            monkeypatch.setattr(server, "_port", port)
             server.start()
-            port = server.target.port
+            assert server.target.port == port
             said = text.replace("repetitions = 2", f"repetitions = {repetitions}")
             file = write(tmp_path / "s.toml", server.target, text=said)
             ran = plimsoll("study", "run", file, "--to", study, env=env(server.target))

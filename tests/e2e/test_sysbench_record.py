@@ -16,7 +16,9 @@ from plimsoll.record.store import Recording, read_study
 from plimsoll.servers.managed_server import ManagedServer
 from support.command import assert_one_clear_message, plimsoll, real_server, start
 from support.endure import in_endure
+from support.vanishing import children
 from support.waiting import until
+from support.warned import codes_of, warning_lines
 
 pytestmark = pytest.mark.e2e
 
@@ -81,7 +83,7 @@ def test_two_levels_become_a_guide(server: ManagedServer, tmp_path: Path) -> Non
     assert [cell["level"]["connections"] for cell in curve["cells"]] == [1, 2]
     assert all(cell["response_ms"]["p50"] > 0 for cell in curve["cells"])
     assert all(cell["cpu"]["client"] > 0 for cell in curve["cells"])
-    codes = {placed["code"] for placed in analysis["warnings"]}
+    codes = set(codes_of(analysis["warnings"]))
     assert "short-window" in codes
     assert all(recording.environment.client.on_server_host for recording in recordings(study))
     assert not codes & {"key-range-misses-data", "telemetry-missing", "host-not-watched"}
@@ -89,7 +91,7 @@ def test_two_levels_become_a_guide(server: ManagedServer, tmp_path: Path) -> Non
 
 def check_recording(one: Recording, server: ManagedServer) -> None:
     outcome, intervals, telemetry = one.outcome, one.intervals(), one.telemetry()
-    assert (outcome.verdict, outcome.reason, outcome.warnings) == (Verdict.COMPLETE, None, ())
+    assert (outcome.verdict, outcome.reason, codes_of(outcome.warnings)) == (Verdict.COMPLETE, None, [])
     assert outcome.window is not None
     assert (outcome.window.first, outcome.window.last) == (1, 2)  # the first second was the warm-up
     assert intervals is not None
@@ -151,13 +153,13 @@ def test_a_script_that_connects_to_no_server_says_nothing_of_one(server: Managed
     for place in (where(server)[:-2], ["--mysql-host=127.0.0.1", "--mysql-port=1"]):
         ran = plimsoll("sysbench", script, *place, *run)
         assert ran.returncode == 0, ran.stdout + ran.stderr
-        assert "WARNING" not in ran.stdout
+        assert warning_lines(ran.stdout) == []
         assert "recorded: client alone, alone, 1 connection, repetition " in ran.stderr
     for recording in recordings(study):
         system, environment = recording.trial.system, recording.environment
         assert (system.name, system.factors, system.instances) == ("client alone", {"target": "none"}, 0)
         assert (environment.instances, environment.host.name, environment.client.on_server_host) == ((), None, None)
-        assert [warning.code for warning in recording.outcome.warnings] == ["no-server"]
+        assert codes_of(recording.outcome.warnings) == ["no-server"]
         assert recording.outcome.window is not None
         # A script's own warmup_time is none of ours.
         assert (recording.outcome.window.first, recording.outcome.window.last) == (0, 1)
@@ -166,7 +168,7 @@ def test_a_script_that_connects_to_no_server_says_nothing_of_one(server: Managed
             assert not [name for name in table["instance"] if name]
     guide = plimsoll("guide", study, "--json")
     assert guide.returncode == 0, guide.stderr
-    codes = {placed["code"] for placed in json.loads(guide.stdout)["warnings"]}
+    codes = set(codes_of(json.loads(guide.stdout)["warnings"]))
     assert "no-server" in codes
     assert not codes & {"client-on-server-host", "telemetry-missing"}
     assert plimsoll("guide", study).returncode == 0
@@ -200,13 +202,12 @@ def test_an_interrupted_run_ends_with_its_report_and_counts_nowhere(
 
 def test_the_load_ends_when_whoever_records_it_is_gone(server: ManagedServer, tmp_path: Path) -> None:
     running = begun(server, tmp_path / "study")
-    children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
-    assert len(children) == 1
+    (engine,) = children(running.pid)
     assert "--mysql-password=xxx" in Path(f"/proc/{running.pid}/cmdline").read_text()
-    assert "--mysql-password" not in Path(f"/proc/{children[0]}/cmdline").read_text()
+    assert "--mysql-password" not in Path(f"/proc/{engine}/cmdline").read_text()
     running.kill()
     running.wait()
-    assert until(lambda: not _is_alive(int(children[0])))
+    assert until(lambda: not _is_alive(engine))
 
 
 def begun(server: ManagedServer, study: Path) -> subprocess.Popen[str]:

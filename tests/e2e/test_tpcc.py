@@ -68,8 +68,9 @@ def deliveries_are_deferred_with_terminals(target: list[str]) -> None:
     ran = plimsoll("trial", *target, "--connections", "4", "--duration", "3s", *terminals, "--json")
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
-    # 100 terminals with a twentieth of 20.7 s each want 97 transactions a second; a busy machine completes fewer.
-    assert 0 < result["throughput_tps"] < 125
+    # 100 terminals with a twentieth of 20.7 s each want 97 transactions a second, so 291 in 3 s, with a standard
+    # deviation of at most 17. On a busy machine fewer complete, or all of them are late when the window begins.
+    assert 0 < result["throughput_tps"] < (100 + 291 + 5 * 17) / 3
     assert result["transaction_types"]["delivery_deferred"]["transactions"] > 0
     ran = plimsoll("trial", *target, "--connections", "4", "-o", "terminals=2")
     assert_one_clear_message(ran, 2, "--option terminals", "at least as many as connections, 4, are 2")

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,6 +18,7 @@ from plimsoll.servers.managed_server import ManagedServer
 from plimsoll.spec.study import parse_study
 from support.command import COMMAND, login, plimsoll, real_server, start_forked
 from support.terminal import Terminal, lines_of
+from support.warned import codes_of
 
 pytestmark = pytest.mark.e2e
 
@@ -28,8 +28,6 @@ ELSEWHERE = "elsewhere"
 STATEMENTS = {"oltp_read_only": 16, "oltp_read_write": 20, "oltp_write_only": 6, "oltp_point_select": 1}
 THINKING = ("--think-time", "10ms")
 """Leaves processors to others."""
-FROM_THE_MACHINE = {"throughput-stalled", "telemetry-missing"}
-"""Warnings that any run on a busy machine may have."""
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +56,6 @@ def elsewhere(server: ManagedServer, target: list[str]) -> Iterator[list[str]]:
         control.rows(f"CREATE DATABASE {ELSEWHERE}")
         yield [target[0], target[1].replace(f"/{server.target.database}", f"/{ELSEWHERE}"), *target[2:]]
         control.rows(f"DROP DATABASE {ELSEWHERE}")
-
-
-def codes(result: dict[str, Any]) -> list[str]:
-    """Those of warnings that do not come from the machine."""
-    return [code for warning in result["warnings"] if (code := warning["code"]) not in FROM_THE_MACHINE]
 
 
 def tables(server: ManagedServer) -> list[str]:
@@ -120,7 +113,7 @@ def test_tables_that_sysbench_made_are_used_as_they_are(server: ManagedServer, e
         before = control.rows(f"SHOW CREATE TABLE {ELSEWHERE}.sbtest1")
         ran = plimsoll("trial", *elsewhere, "--workload", "oltp_read_write", "--duration", "2s", *THINKING, "--json")
         assert ran.returncode == 0, ran.stderr
-        assert codes(json.loads(ran.stdout)) == []
+        assert codes_of(json.loads(ran.stdout)["warnings"]) == []
         assert control.rows(f"SHOW CREATE TABLE {ELSEWHERE}.sbtest1") == before
     refused = plimsoll("cleanup", *elsewhere)
     assert refused.returncode == 3
@@ -144,7 +137,7 @@ def test_keys_beyond_the_rows_are_refused_of_our_tables_and_warned_about_of_othe
     ran = plimsoll("trial", *larger, "--workload", "oltp_point_select", "--duration", "2s", *THINKING, "--json")
     assert ran.returncode == 0, ran.stderr
     result = json.loads(ran.stdout)
-    assert codes(result) == ["key-range-misses-data"]
+    assert codes_of(result["warnings"]) == ["key-range-misses-data"]
     assert result["rows_returned"] < 0.2 * result["transactions"]
     assert plimsoll("cleanup", *elsewhere, "--drop-foreign").returncode == 0
 
@@ -199,7 +192,7 @@ def test_lost_connections_are_told_with_what_was_lost(server: ManagedServer, tar
     assert sum(result["errors_by_class"]["connection"].values()) == 4
     assert (result["failed"], sum(one["lost_count"] for one in result["outages"])) == (4, 4)
     assert result["connections"]["opened_count"] == 4
-    assert codes(result) == ["outage"]
+    assert codes_of(result["warnings"]) == ["outage"]
 
 
 @pytest.mark.usefixtures("rows")

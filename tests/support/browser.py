@@ -14,12 +14,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from support.waiting import until
 
 FLAGS = (
     "--headless",
@@ -78,6 +79,14 @@ def browser() -> Iterator[Browser]:
             os.close(to_write[0])
 
 
+class MovedOnError(Exception):
+    """The page gave way to the next one while it was asked."""
+
+
+MOVED_ON = "Inspected target navigated or closed", "Execution context was destroyed"
+"""What the browser says then; a later version may say why."""
+
+
 class Browser:
     """Sends commands, keeps events."""
 
@@ -102,7 +111,11 @@ class Browser:
         return page
 
     def send(self, method: str, session: str | None = None, **params: Any) -> dict[str, Any]:
-        """Sends one command and waits for its answer."""
+        """Sends one command and waits for its answer.
+
+        Raises:
+            MovedOnError: There is none, since the page is another one now.
+        """
         self._last_id += 1
         message: dict[str, Any] = {"id": self._last_id, "method": method, "params": params}
         if session is not None:
@@ -111,6 +124,8 @@ class Browser:
         while True:
             answer = self._receive()
             if answer.get("id") == self._last_id:
+                if answer.get("error", {}).get("message", "").startswith(MOVED_ON):
+                    raise MovedOnError(f"{method}: {answer['error']}")
                 assert "error" not in answer, f"{method}: {answer['error']}"
                 return dict(answer["result"])
             self.events.append(answer)
@@ -163,11 +178,14 @@ class Page:
         return answer["result"].get("value")
 
     def wait_for(self, expression: str) -> None:
-        """Waits until an expression is true."""
-        end = time.monotonic() + PATIENCE_S
-        while not self.value(expression):
-            assert time.monotonic() < end, f"waited {PATIENCE_S} s for {expression}"
-            time.sleep(0.05)
+        """Waits until an expression is true; of a page that gives way meanwhile it is not."""
+
+        def is_true() -> bool:
+            with contextlib.suppress(MovedOnError):
+                return bool(self.value(expression))
+            return False
+
+        assert until(is_true, PATIENCE_S, step_s=0.05), f"waited {PATIENCE_S} s for {expression}"
 
     def screenshot(self, path: Path) -> None:
         """All of the page as a PNG file."""

@@ -16,6 +16,7 @@ from plimsoll.servers.command import find_server
 from plimsoll.servers.managed_server import ManagedServer, ManagedSpec
 from support.forked_commands import ForkedCommand, run_forked
 from support.initialised_data import created
+from support.vanishing import children, words_of
 
 COMMAND = Path(sys.executable).parent / "plimsoll"
 Running = subprocess.Popen[str] | ForkedCommand
@@ -50,17 +51,12 @@ def start(*arguments: str | Path, env: dict[str, str] | None = None) -> subproce
     )
 
 
-def engines_of(process: Running) -> list[int]:
-    """The load engines below a command, oldest first."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, rest = path.read_text().partition("(")[2].rpartition(")")
-        except OSError:
-            continue
-        if name.startswith("plimsoll-engin") and int(rest.split()[1]) == process.pid:
-            found.append(int(path.parent.name))
-    return sorted(found)
+def engines_of(process: Running, verb: str = "trial") -> list[int]:
+    """The engines below a command that carry out one of their own, such as `trial` or `sim`; oldest first."""
+    lines = ((pid, words_of(pid)[:2]) for pid in children(process.pid))
+    return [
+        pid for pid, words in lines if words and words[0].endswith(b"plimsoll-engine") and words[1:] == [verb.encode()]
+    ]
 
 
 def assert_one_clear_message(ran: subprocess.CompletedProcess[str], code: int, *parts: str) -> None:

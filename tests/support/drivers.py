@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import IO
 
 from plimsoll.drive.engine import LocalDriver
@@ -19,6 +18,7 @@ from plimsoll.spec.clients import OpenArrivals, parse_rate
 from plimsoll.spec.drivers import DriverSpec
 from plimsoll.spec.oltp import WorkloadSpec
 from plimsoll.spec.target import Target, Tls
+from support.vanishing import PROC, link, processes, stat, words_of
 
 ARRIVALS = OpenArrivals(steps=parse_rate("200"))
 WORKLOAD = WorkloadSpec(name="points", kind="oltp_point_select", table_size=1000, prepared=False)
@@ -50,27 +50,16 @@ def own_engines() -> set[int]:
     """Engines of trials that this process, or whatever it started, started: here, behind an sshd, on nodes of Ray."""
     found, engine = set(), find_engine().resolve()
     for pid in processes():
-        with contextlib.suppress(OSError):
-            if Path(f"/proc/{pid}/exe").readlink() != engine:
-                continue
-            is_of_trial = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1:2] == [b"trial"]
-            if is_of_trial and os.getpid() in ancestors(pid):
-                found.add(pid)
+        is_of_trial = link(PROC / str(pid) / "exe") == str(engine) and words_of(pid)[1:2] == [b"trial"]
+        if is_of_trial and os.getpid() in ancestors(pid):
+            found.add(pid)
     return found
-
-
-def processes() -> list[int]:
-    """All of this machine."""
-    return [int(path.name) for path in Path("/proc").glob("[0-9]*")]
 
 
 def ancestors(pid: int) -> Iterator[int]:
     """What started it, what started that, and so on."""
-    while pid > 1:
-        try:
-            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            return  # it has ended
+    while pid > 1 and (fields := stat(PROC / str(pid))):
+        pid = int(fields[1])
         yield pid
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from support.vanishing import below
+
 
 def size_of(folder: Path) -> int:
     """What lies in a folder now, bytes; files that vanish meanwhile are left out."""
-    return size_of_all(folder.rglob("*"))
+    return size_of_all(below(folder))
 
 
 def size_of_all(paths: Iterable[Path]) -> int:

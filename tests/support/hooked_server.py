@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from plimsoll.servers.managed_server import free_port
-from support.servers import server_command
+from support.servers import own_address, server_command
 
 PASSWORD = "hooks-only-0451"
 
@@ -23,8 +23,9 @@ cd FOLDER
 echo "$1 $PLIMSOLL_HOOK trial=${PLIMSOLL_TRIAL_ID:-none} repetition=${PLIMSOLL_REPETITION:-none}" >> calls
 is_up() { [ -f server.pid ] && kill -0 "$(cat server.pid)" 2>/dev/null; }
 start() {
-  mariadbd --no-defaults --datadir="$PWD/data" --socket="$PWD/s" --port=PORT --bind-address=127.0.0.1 USER \
+  mariadbd --no-defaults --datadir="$PWD/data" --socket="$PWD/s" --port=PORT --bind-address=HOST USER \
     --pid-file="$PWD/server.pid" --init-file="$PWD/init.sql" --innodb-buffer-pool-size=32M LOG_SIZE >> server.log 2>&1 &
+  started=$!
 }
 stop() {
   if is_up; then
@@ -33,7 +34,12 @@ stop() {
     while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
   fi
 }
-wait_up() { until [ -f server.pid ]; do sleep 0.1; done; }
+wait_up() {
+  until [ -f server.pid ]; do
+    kill -0 "$started" 2>/dev/null || { tail server.log >&2; exit 1; }
+    sleep 0.1
+  done
+}
 case $1 in
   start) start ;;
   stop) stop ;;
@@ -54,15 +60,17 @@ class HookedServer:
 
     Attributes:
         folder: Holds `server.sh`, and `calls`, a line for each call.
+        host: An address of its own, so that nobody takes its port while it is down.
     """
 
     folder: Path
+    host: str
     port: int
 
     @property
     def url(self) -> str:
         """How it is reached, without its password."""
-        return f"mysql://bench@127.0.0.1:{self.port}/sbtest"
+        return f"mysql://bench@{self.host}:{self.port}/sbtest"
 
     @property
     def env(self) -> dict[str, str]:
@@ -93,7 +101,8 @@ def make_hooked_server(folder: Path) -> HookedServer:
     """Makes the data directory and the script of a server; nothing runs yet."""
     server_command("mariadb")
     folder.mkdir()
-    port = free_port()
+    host = own_address()
+    port = free_port(host)
     shutil.copytree(_initial_data(), folder / "data")
     (folder / "init.sql").write_text(
         "CREATE DATABASE IF NOT EXISTS sbtest;\n"
@@ -101,10 +110,10 @@ def make_hooked_server(folder: Path) -> HookedServer:
         "GRANT ALL PRIVILEGES ON *.* TO bench@'127.0.0.1';\n"
     )
     script = folder / "server.sh"
-    text = SCRIPT.replace("FOLDER", str(folder)).replace("PORT", str(port))
+    text = SCRIPT.replace("FOLDER", str(folder)).replace("PORT", str(port)).replace("HOST", host)
     script.write_text(text.replace("USER", _user()).replace("LOG_SIZE", LOG_SIZE))
     script.chmod(0o755)
-    return HookedServer(folder, port)
+    return HookedServer(folder, host, port)
 
 
 @cache

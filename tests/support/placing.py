@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-import subprocess
 from pathlib import Path
 
 from plimsoll.servers.cgroups import hierarchies, parent_of
 from support.servers import missing
+from support.vanishing import content, stat, threads
+
+POLICIES = {getattr(os, f"SCHED_{name}"): f"SCHED_{name}" for name in ("OTHER", "BATCH", "IDLE", "FIFO", "RR")}
 
 
 def needs_controllers(*names: str) -> None:
@@ -27,21 +30,23 @@ def needs_two_cpus() -> None:
 
 def cpus_allowed(pid: int) -> set[str]:
     """`Cpus_allowed_list` of every thread."""
-    texts = [(task / "status").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    texts = [content(thread / "status").decode() for thread in threads(pid)]
     return {match[1] for text in texts if (match := re.search(r"Cpus_allowed_list:\s*(\S+)", text))}
 
 
 def classes(pid: int) -> set[str]:
-    """Policy and priority of every thread as chrt says them."""
-    said = subprocess.run(["chrt", "-ap", str(pid)], capture_output=True, text=True, check=True).stdout
-    policies, priorities = re.findall(r"policy: (\S+)", said), re.findall(r"priority: (\S+)", said)
-    return {f"{policy} {priority}" for policy, priority in zip(policies, priorities, strict=True)}
+    """Policy and priority of every thread, such as `SCHED_FIFO 7`."""
+    found = set()
+    for thread in threads(pid):
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            policy, priority = (ask(int(thread.name)) for ask in (os.sched_getscheduler, os.sched_getparam))
+            found.add(f"{POLICIES[policy]} {priority.sched_priority}")
+    return found
 
 
 def nices(pid: int) -> set[int]:
     """Nice of every thread: field 19 of /proc/PID/task/TID/stat."""
-    texts = [(task / "stat").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
-    return {int(text.rpartition(")")[2].split()[16]) for text in texts}
+    return {int(fields[16]) for thread in threads(pid) if (fields := stat(thread))}
 
 
 def own_groups(pid: int) -> list[Path]:

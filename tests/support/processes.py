@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from support.vanishing import PROC, processes, stat
 
 
 def exists(pid: int) -> bool:
@@ -11,14 +11,10 @@ def exists(pid: int) -> bool:
 
 def group_exists(number: int) -> bool:
     """Whether a process group has a process."""
-    pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal())
-    return any(state not in ("", "Z") and group == number for state, group in map(_state_and_group, pids))
+    return any(state not in ("", "Z") and group == number for state, group in map(_state_and_group, processes()))
 
 
 def _state_and_group(pid: int) -> tuple[str, int]:
     """An empty state where it is gone."""
-    try:
-        state, _, group = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:3]
-    except OSError:
-        return "", 0
+    state, _, group = stat(PROC / str(pid))[:3] or ("", "", "0")
     return state, int(group)

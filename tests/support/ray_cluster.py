@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from support.drivers import ancestors, own_engines, processes
+from support.drivers import ancestors, own_engines
 from support.servers import missing
+from support.vanishing import processes
 from support.waiting import until
 
 SCRIPT = Path(__file__).with_name("ray_nodes.py")

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -46,6 +47,15 @@ def missing(reason: str) -> str:
     if os.environ.get("CI", "").lower() in {"1", "true", "yes"}:
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def own_address() -> str:
+    """A loopback address that nobody else uses, for servers that others find at the same port after they were down.
+
+    Ports of 127.0.0.1 that are free for a moment are taken for other servers, and for other connections' own ends.
+    """
+    numbers = random.SystemRandom()
+    return f"127.{numbers.randrange(1, 255)}.{numbers.randrange(256)}.{numbers.randrange(1, 255)}"
 
 
 def bare_spec(flavour: str, **changes: object) -> ManagedSpec:

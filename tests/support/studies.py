@@ -11,6 +11,7 @@ import pytest
 
 from plimsoll.run.events import IntervalEnded, TrialBegan, TrialEnded, read_events
 from support.command import Running
+from support.vanishing import PROC, content, names_in, processes, words_of
 from support.waiting import until, where_grown
 
 STEP_S = 0.1
@@ -20,11 +21,8 @@ STEP_S = 0.1
 def servers_below(folder: str) -> list[str]:
     """Command lines of processes that name the folder."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
+    for pid in processes():
+        words = content(PROC / str(pid) / "cmdline").replace(b"\0", b" ").decode(errors="replace")
         if (f"{folder}/" in words or f"{folder} " in f"{words} ") and "pytest" not in words:
             found.append(words)
     return found
@@ -37,7 +35,7 @@ def is_running_server(words: str) -> bool:
 
 def wait_until_gone(folder: str) -> None:
     def left() -> list[object]:
-        return [*servers_below(folder), *(Path(folder).iterdir() if Path(folder).exists() else ())]
+        return [*servers_below(folder), *names_in(Path(folder))]
 
     assert until(lambda: not left(), step_s=STEP_S), left()
 
@@ -86,13 +84,10 @@ def _wait_for(process: Running, condition: Callable[[], bool], otherwise: str) -
 
 def server_below(folder: str) -> int:
     """The process of a server whose option file lies below our own folder."""
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (path / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0].endswith(b"mariadbd") and any(f"{folder}/".encode() in word for word in words):
-            return int(path.name)
+    for pid in processes():
+        words = words_of(pid)
+        if words and words[0].endswith(b"mariadbd") and any(f"{folder}/".encode() in word for word in words):
+            return pid
     raise AssertionError("no server runs")
 
 

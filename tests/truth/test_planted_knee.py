@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 
@@ -39,9 +40,16 @@ def test_a_quick_search_finds_about_the_planted_capacity() -> None:
     with searching(KNEE, seed=1, warm_up_s=0.0) as base:
         found = search(base, settings)
     assert 0 < found.runs[0].throughput_tps < 1.05 * KNEE.tps
-    assert found.capacity_tps is not None
-    assert found.capacity_tps < 1.15 * KNEE.capacity_tps(load_s=300.0)
-    assert found.low is None or found.low < KNEE.capacity_tps(load_s=300.0)
+    truth_tps = KNEE.capacity_tps(load_s=300.0)
+    assert found.low is None or found.low < truth_tps
+    if found.capacity_tps is None:
+        assert found.is_given_up or found.contradicts_sweep or found.holds_nowhere, "it says why it has no answer"
+        below = [run for run in found.runs if run.rate_tps is not None and run.rate_tps < 0.9 * truth_tps]
+        assert any((run.response_ms_p99 or math.inf) > KNEE.limit_ms for run in below), "a quiet machine has one"
+        pytest.skip(
+            "the objective did not hold below the planted capacity: this machine was too busy with other things"
+        )
+    assert found.capacity_tps < 1.15 * truth_tps
 
 
 @pytest.mark.skipif(not KNEES, reason="takes minutes: PLIMSOLL_TEST_KNEES says how many searches, as make endure does")

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from typing import Any, Self
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -41,6 +42,9 @@ REQUEST_LIMIT_S = 5.0
 
 LAST_READ_LIMIT_S = 60.0
 """The last values are kept for at most so long: Prometheus' own default of the time between two reads."""
+
+READS_KEPT = 5
+"""Of so many reads the longest time between two counts: after one that came late the next seems to come soon."""
 
 SCRAPER = "X-Prometheus-Scrape-Timeout-Seconds"
 """The header by which programs that read again and again are known; browsers and curl do not send it."""
@@ -173,7 +177,7 @@ class Endpoint:
 
     @property
     def last_read_limit_s(self) -> float:
-        """How long a scraper may take to come again: twice the time between its last two reads; 0 if none ever came."""
+        """How long a scraper may take to come again: twice the longest time between its last reads; 0 without any."""
         return self._server.reads.expected_s
 
     def wait_for_last_read(self) -> bool:
@@ -186,7 +190,7 @@ class _Reads:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._began_s: deque[float] = deque(maxlen=2)
+        self._began_s: deque[float] = deque(maxlen=READS_KEPT)
         self._answered_s = -math.inf
 
     def begin(self, began_s: float) -> None:
@@ -206,7 +210,8 @@ class _Reads:
         with self._changed:
             if len(self._began_s) < 2:
                 return LAST_READ_LIMIT_S if self._began_s else 0.0
-            return min(2 * (self._began_s[1] - self._began_s[0]) + 1, LAST_READ_LIMIT_S)
+            longest_s = max(later_s - earlier_s for earlier_s, later_s in pairwise(self._began_s))
+            return min(2 * longest_s + 1, LAST_READ_LIMIT_S)
 
     def wait_since(self, since_s: float, limit_s: float) -> bool:
         """Waits for an answer to one that came since then."""

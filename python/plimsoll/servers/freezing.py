@@ -19,17 +19,18 @@ import signal
 import time
 from pathlib import Path
 
-from plimsoll.servers.placing import OWN_FOLDER
+from plimsoll.servers.placing import OWN_FOLDER, PROC, has_ended, owner_here
 
 _LOOK_S = 0.0002
 _REMOVAL_LIMIT_S, _REMOVAL_LOOK_S = 1.0, 0.005
 
 
-def make_group(name: str, *, below: Path | None = None, proc: Path = Path("/proc")) -> Path | None:
+def make_group(name: str, *, below: Path | None = None, proc: Path = PROC) -> Path | None:
     """Makes a control group for one server below the one in which this process is.
 
     Args:
-        name: Of the group; nobody else may use it. It ends with a point and the number of this process.
+        name: Of the group. A point and this process are put after it (`placing.owner_here`); with them nobody else may
+            use it.
         below: The server's group of version 2 that sets limits, if it has one: a process is in one group only, and
             limits hold for those below.
         proc: Where the kernel tells of processes and mounts.
@@ -42,7 +43,7 @@ def make_group(name: str, *, below: Path | None = None, proc: Path = Path("/proc
         memberships = (proc / "self/cgroup").read_text(encoding="utf-8").splitlines()
         root = next(Path(mount[1]) for mount in mounts if mount[2] == "cgroup2")
         own_group = next(line[3:] for line in memberships if line.startswith("0::"))
-        group = (below or root / own_group.lstrip("/")) / OWN_FOLDER / name
+        group = (below or root / own_group.lstrip("/")) / OWN_FOLDER / f"{name}.{owner_here(proc)}"
         group.mkdir(parents=True)
     except (OSError, StopIteration):
         return None
@@ -56,9 +57,8 @@ def make_group(name: str, *, below: Path | None = None, proc: Path = Path("/proc
 def _remove_stale(folder: Path, proc: Path) -> None:
     """Removes empty groups whose guardian was killed, wherever the directory of their instance went."""
     for group in folder.iterdir():
-        pid = group.name.rpartition(".")[2] if "." in group.name else ""
-        if pid.isdecimal() and group.is_dir() and not (proc / pid).exists():
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            if has_ended(group.name.rpartition(".")[2], proc):
                 group.rmdir()
 
 

@@ -135,7 +135,7 @@ class Guardian:
     def _start(self, argv: list[str], log: str, placement: dict[str, Any]) -> None:
         assert self._child is None, "one child at a time"
         guardian_pid = os.getpid()
-        group = freezing.make_group(f"{self._directory.name}.{guardian_pid}", below=unified_group(placement))
+        group = freezing.make_group(self._directory.name, below=unified_group(placement))
         note = json.dumps({"group": str(group or "")})
         (self._directory / SERVER_NOTE).write_text(note, encoding="utf-8")
         faults_fd, fault_fd = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)

@@ -134,7 +134,7 @@ def refused(placement: InstancePlacement, data_dir: Path) -> Iterator[str]:
         placement: What is to be tried.
         data_dir: An existing folder on the device that will hold the data.
     """
-    name = f"{_TRIED}{os.getpid()}"
+    name = f"{_TRIED}{placing.owner_here()}"
     try:
         groups = placement.groups(name, data_dir)
         _remove_left({group.path.parent for group in groups})
@@ -163,11 +163,10 @@ def refusals(placement: InstancePlacement, data_dir: Path) -> tuple[str, ...]:
 
 
 def _remove_left(folders: Iterable[Path]) -> None:
-    """Removes groups that somebody tried and was killed before removing; they have the number of that process."""
+    """Removes groups that somebody tried and was killed before removing; that process is part of their names."""
     for left in (path for folder in folders for path in folder.glob(f"{_TRIED}*")):
-        pid = left.name.removeprefix(_TRIED)
-        if pid.isdigit() and not Path("/proc", pid).exists():
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            if placing.has_ended(left.name.removeprefix(_TRIED)):
                 left.rmdir()
 
 

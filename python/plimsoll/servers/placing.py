@@ -21,6 +21,8 @@ from typing import Any
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
+PROC = Path("/proc")
+
 OWN_FOLDER = "plimsoll"
 """All control groups that Plimsoll makes are below a folder of this name."""
 
@@ -69,6 +71,36 @@ def _as(key: str) -> Any:
 def unified_group(how: dict[str, Any]) -> Path | None:
     """The group of version 2 among those of a placement; None where it has none."""
     return next((Path(group) for group in how.get("groups", ()) if Path(group, "cgroup.freeze").exists()), None)
+
+
+def owner_here(proc: Path = PROC) -> str:
+    """This process, as the names of its control groups say it: its namespace of processes, and its number there.
+
+    One group of version 2 can be seen from several namespaces, and a number says nothing of processes in another.
+
+    Raises:
+        OSError: The kernel does not tell.
+    """
+    return f"{_namespace(proc)}-{os.getpid()}"
+
+
+def has_ended(owner: str, proc: Path = PROC) -> bool:
+    """Whether the process that made a group is gone; False for any of another namespace, since that cannot be seen.
+
+    Args:
+        owner: As `owner_here` says it; whatever else is no owner.
+        proc: Where the kernel tells of processes.
+
+    Raises:
+        OSError: The kernel does not tell which namespace this is.
+    """
+    namespace, _, pid = owner.partition("-")
+    return pid.isdecimal() and namespace == _namespace(proc) and not (proc / pid).exists()
+
+
+def _namespace(proc: Path) -> str:
+    """The number in `pid:[4026531836]`."""
+    return os.readlink(proc / "self/ns/pid").partition("[")[2].rstrip("]")  # noqa: PTH115  (it is no path)
 
 
 def note_groups(directory: Path, groups: list[str]) -> None:

@@ -8,6 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -174,6 +175,17 @@ def test_nobody_is_waited_for_who_does_not_come_again(endpoint: Endpoint) -> Non
     assert endpoint.last_read_limit_s == prometheus.LAST_READ_LIMIT_S
     scrape(endpoint.url)
     assert 1 < endpoint.last_read_limit_s < prometheus.LAST_READ_LIMIT_S
+
+
+def test_a_read_that_came_late_does_not_shorten_the_wait(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 0.0
+    monkeypatch.setattr(prometheus, "time", SimpleNamespace(monotonic=lambda: now_s))
+    limits_s = []
+    for now_s in (0.0, 10.0, 20.0, 39.5, 40.0, 50.0, 60.0, 70.0, 80.0, 180.0):  # noqa: B007  (the clock reads it)
+        scrape(endpoint.url)
+        limits_s.append(endpoint.last_read_limit_s)
+    longest = prometheus.LAST_READ_LIMIT_S
+    assert limits_s == [longest, 21.0, 21.0, 40.0, 40.0, 40.0, 40.0, 21.0, 21.0, longest], "the last five reads count"
 
 
 def test_a_reader_that_left_before_its_answer_has_not_read(totals: Totals, monkeypatch: pytest.MonkeyPatch) -> None:

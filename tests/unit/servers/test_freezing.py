@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.servers.freezing import ServerFreezer, join_group, make_group, remove_group
+from plimsoll.servers.placing import owner_here
 from support.waiting import until
 
 COUNTER = """
@@ -28,9 +29,19 @@ while True:
 """
 
 
+APART = """
+import sys
+from pathlib import Path
+from plimsoll.servers.freezing import make_group, remove_group
+group = make_group("test", below=Path(sys.argv[1]))
+print(group.name, end="")
+remove_group(group)
+"""
+
+
 @pytest.fixture
 def group() -> Iterator[Path]:
-    made = make_group(f"test.{os.getpid()}")
+    made = make_group("test")
     if made is None:
         pytest.skip("this user may make no control group of version 2 here")
     yield made
@@ -107,7 +118,8 @@ def test_a_server_that_could_not_join_is_frozen_by_signals(tmp_path: Path, group
 def test_without_a_freezer_there_is_no_group_and_nothing_is_left(tmp_path: Path, mounts: str) -> None:
     """No version 2 mounted, or one without a freezer: Linux before 5.2."""
     proc, root = tmp_path / "proc", tmp_path / "cgroup"
-    (proc / "self").mkdir(parents=True)
+    (proc / "self" / "ns").mkdir(parents=True)
+    (proc / "self" / "ns" / "pid").symlink_to("pid:[4026531836]")
     root.mkdir()
     (proc / "mounts").write_text(mounts.format(root=root))
     (proc / "self/cgroup").write_text("6:freezer:/\n0::/\n")
@@ -116,14 +128,30 @@ def test_without_a_freezer_there_is_no_group_and_nothing_is_left(tmp_path: Path,
 
 
 def test_the_empty_group_of_a_killed_guardian_is_removed_by_the_next_one(group: Path) -> None:
-    left, living = group.with_name("left.999999999"), group.with_name(f"living.{os.getppid()}")
-    left.mkdir()
-    living.mkdir()
-    other = make_group(f"other.{os.getpid()}")
+    """Of this namespace of processes: no number says of a process in another that it is gone."""
+    namespace, _, _ = owner_here().partition("-")
+    names = f"left.{namespace}-999999999", f"living.{namespace}-{os.getppid()}", f"elsewhere.{namespace}0-999999999"
+    left, *others = (group.with_name(name) for name in names)
+    for made in (left, *others):
+        made.mkdir()
+    other = make_group("other")
     assert other is not None
-    assert (left.exists(), living.exists()) == (False, True)
-    living.rmdir()
+    assert (left.exists(), *(stays.exists() for stays in others)) == (False, True, True)
+    for stays in others:
+        stays.rmdir()
     remove_group(other)
+
+
+def test_a_guardian_in_a_namespace_of_its_own_leaves_the_groups_of_others(group: Path) -> None:
+    """There it does not see their guardians. Its own group is named apart from all others."""
+    if os.geteuid() != 0:
+        pytest.skip("SKIPPED: only root may begin a namespace of processes")
+    words = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", APART, str(group.parent.parent)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    apart = subprocess.run(words, env=env, capture_output=True, text=True, check=True)
+    assert group.exists()
+    assert apart.stdout.startswith("test.")
+    assert apart.stdout != group.name
 
 
 def test_no_folder_of_others_is_removed(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from plimsoll.servers.guardian_pipe import Guard
 from plimsoll.servers.placement import InstancePlacement, placement_facts, refused, set_up
 from plimsoll.spec.placement import Share
 from support.placing import classes, cpu_s, cpus_allowed, needs_controllers, needs_two_cpus, nices, own_groups
+from support.vanishing import control_groups
 from support.waiting import until
 
 BUSY = """
@@ -137,19 +138,23 @@ def test_what_the_kernel_refuses_is_told_beforehand(tmp_path: Path) -> None:
     (fault,) = refused(InstancePlacement(share=Share(cpu_quota=1e12)), tmp_path)
     assert fault.startswith("cpu_quota: the kernel refuses ")
     assert list(refused(InstancePlacement(share=Share(cpu_quota=0.5)), tmp_path)) == []
-    assert list(Path("/sys/fs/cgroup").glob(f"**/plimsoll/check-{os.getpid()}")) == []
+    assert not [group for group in control_groups(placing.OWN_FOLDER) if group.name == f"check-{placing.owner_here()}"]
 
 
 def test_what_a_killed_try_left_is_removed_by_the_next(directory: InstanceDirectory) -> None:
+    """That of another namespace of processes stays: whether that process is there cannot be seen from here."""
     needs_controllers("cpu")
     placement = InstancePlacement(share=Share(cpu_quota=0.5))
     (group,) = set_up(placement, directory.path)["groups"]
     with subprocess.Popen(["/bin/true"]) as ended:
         ended.wait()
-    left = Path(group).parent / f"check-{ended.pid}"
+    namespace, _, _ = placing.owner_here().partition("-")
+    left, elsewhere = (Path(group).parent / f"check-{where}-{ended.pid}" for where in (namespace, f"{namespace}0"))
     left.mkdir()
+    elsewhere.mkdir()
     assert list(refused(placement, directory.path)) == []
-    assert not left.exists()
+    assert (left.exists(), elsewhere.exists()) == (False, True)
+    elsewhere.rmdir()
     assert Path(group).exists(), "that of a server stays"
 
 

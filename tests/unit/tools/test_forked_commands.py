@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.command import plimsoll
+from support.vanishing import PROC, link, processes
 from support.waiting import until
 
 
@@ -34,12 +34,5 @@ def test_it_ends_at_its_limit(tmp_path: Path) -> None:
         assert until(lambda: not _are_in(tmp_path))
 
 
-def _are_in(folder: Path) -> list[str]:
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if os.readlink(process / "cwd") == str(folder):  # noqa: PTH115  (as the kernel names it)
-                found.append(process.name)
-        except OSError:
-            continue
-    return found
+def _are_in(folder: Path) -> list[int]:
+    return [pid for pid in processes() if link(PROC / str(pid) / "cwd") == str(folder)]
