@@ -24,10 +24,18 @@ use turns::Turns;
 
 fn main() {
     check("the end wakes all who sleep", None, the_end_wakes_all_who_sleep);
-    check("nobody works once a side is idle", None, || nobody_works_once_a_side_is_idle(1));
-    check("the same with two workers", Some(2), || nobody_works_once_a_side_is_idle(2));
-    check("the leader hears that a side is idle", None, || the_leader_hears_that_a_side_is_idle(1));
-    check("the same with two workers", Some(2), || the_leader_hears_that_a_side_is_idle(2));
+    check("nobody works once a side is idle", None, || {
+        nobody_works_once_a_side_is_idle(1)
+    });
+    check("the same with two workers", Some(2), || {
+        nobody_works_once_a_side_is_idle(2)
+    });
+    check("the leader hears that a side is idle", None, || {
+        the_leader_hears_that_a_side_is_idle(1)
+    });
+    check("the same with two workers", Some(2), || {
+        the_leader_hears_that_a_side_is_idle(2)
+    });
     check("the end sends all home", Some(2), the_end_sends_all_home);
 }
 
