@@ -14,6 +14,7 @@
 
 mod arrivals;
 mod clock;
+mod ending;
 mod fault;
 mod gate;
 mod interrupter;
@@ -27,6 +28,7 @@ mod server_record;
 mod trial;
 mod turns;
 mod usage;
+mod word;
 mod worker;
 
 pub use arrivals::{

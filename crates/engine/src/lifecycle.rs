@@ -1,18 +1,17 @@
 //! Where a trial stands, shared by the thread that leads it, its workers and whoever asks for its end. Workers touch
 //! the lock only at the beginning and at their end; in between they read two flags.
 
-use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use plimsoll_core::lock::lock;
 use plimsoll_core::message::FailureClass;
-use rustix::thread::futex;
 
-use crate::clock::{TrialClock, monotonic_ns, timespec};
+use crate::clock::{TrialClock, monotonic_ns};
+use crate::ending::Ending;
 use crate::fault::WorkerFault;
 use crate::interrupter::Interrupter;
 use crate::permits::{Permit, Permits};
@@ -103,8 +102,7 @@ impl State {
 
 #[derive(Default)]
 pub(crate) struct Lifecycle {
-    /// 1 when the end has come. Workers sleep on it.
-    ending: AtomicU32,
+    ending: Ending,
     is_cut: AtomicBool,
     state: Mutex<State>,
     changed: Condvar,
@@ -126,7 +124,7 @@ impl Lifecycle {
 
     /// Whether no new transaction may begin.
     pub(crate) fn is_ending(&self) -> bool {
-        self.ending.load(Ordering::Relaxed) != 0
+        self.ending.has_come()
     }
 
     /// Whether connections were cut, so that what still runs is unfinished.
@@ -136,9 +134,7 @@ impl Lifecycle {
 
     /// Lets no new transaction begin.
     pub(crate) fn end(&self) {
-        self.ending.store(1, Ordering::Relaxed);
-        // It fails only for a bad address or flag.
-        let _ = futex::wake(&self.ending, futex::Flags::PRIVATE, u32::MAX >> 1);
+        self.ending.come();
         self.permits.end();
         self.turns.end();
     }
@@ -148,18 +144,9 @@ impl Lifecycle {
         self.permits.take()
     }
 
-    /// Sleeps until the clock shows `at_ns`, or the end comes. Returns whether the time was reached. One wait in the
-    /// kernel however long it is: ten thousand connections that think cost nothing while they do.
+    /// Sleeps until the clock shows `at_ns`, or the end comes. Returns whether the time was reached.
     pub(crate) fn sleep_until(&self, clock: TrialClock, at_ns: u64) -> bool {
-        let until = timespec(clock.monotonic_at(at_ns));
-        while clock.is_before(at_ns) {
-            if self.is_ending() {
-                return false;
-            }
-            // It returns at the time, at the end, or at a signal: the loop checks which it was.
-            let _ = futex::wait_bitset(&self.ending, futex::Flags::PRIVATE, 0, Some(&until), NonZeroU32::MAX);
-        }
-        true
+        self.ending.sleep_until(clock, at_ns)
     }
 
     /// Cuts all connections. May be called again: a worker that was just reconnecting is reached then.

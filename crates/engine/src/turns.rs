@@ -3,10 +3,11 @@
 //! A worker counts as busy from the claim of a transaction until it asks for the next one, so that whatever it does to its
 //! connection in between is over when its side is idle. Deliberately not here: when a turn ends (`trial::turn_taking`).
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use plimsoll_core::plan::TurnsPlan;
-use rustix::thread::futex;
+
+use crate::word::{AtomicU32, Word};
 
 const OFF: u32 = 0;
 const ON: u32 = 1;
@@ -60,7 +61,7 @@ pub(crate) struct Turns(Box<[Side]>);
 #[repr(align(128))]
 struct Side {
     /// `OFF`, `ON` or `OVER`. Workers sleep on it.
-    state: AtomicU32,
+    state: Word,
     busy_count: AtomicU32,
 }
 
@@ -92,8 +93,7 @@ impl Turns {
                 }
                 _ => self.leave(side, &idle),
             }
-            // It returns when the state changed, or at a signal: the loop looks which.
-            let _ = futex::wait(&own.state, futex::Flags::PRIVATE, OFF, None);
+            own.state.sleep(OFF, None);
         }
     }
 
@@ -116,37 +116,21 @@ impl Turns {
         self.0[side as usize].busy_count.load(Ordering::SeqCst) == 0
     }
 
-    /// Lets the workers of a side claim arrivals.
+    /// Lets the workers of a side claim arrivals. What is over stays over.
     pub(crate) fn begin(&self, side: u32) {
-        self.0[side as usize].change(OFF, ON);
+        self.0[side as usize].state.change(OFF, ON, Ordering::SeqCst);
     }
 
     /// Lets them claim no more of them.
     pub(crate) fn pause(&self, side: u32) {
-        self.0[side as usize].change(ON, OFF);
+        self.0[side as usize].state.change(ON, OFF, Ordering::SeqCst);
     }
 
     /// Sends home who waits, for good.
     pub(crate) fn end(&self) {
         for side in &self.0 {
             side.state.store(OVER, Ordering::SeqCst);
-            side.wake();
         }
-    }
-}
-
-impl Side {
-    /// What is over stays over.
-    fn change(&self, from: u32, to: u32) {
-        let _ = self
-            .state
-            .compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst);
-        self.wake();
-    }
-
-    fn wake(&self) {
-        // It fails only for a bad address or flag.
-        let _ = futex::wake(&self.state, futex::Flags::PRIVATE, u32::MAX >> 1);
     }
 }
 
