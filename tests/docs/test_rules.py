@@ -102,7 +102,7 @@ def test_no_function_is_too_long() -> None:
 
 
 SINGLE_USE = {
-    "a command of its own": ("cli.durability", "cli.sysbench", "cli.workload"),
+    "a command of its own": ("cli.durability", "cli.sysbench"),
     "imported late, when the command has said its first line": ("cli.ab_study", "cli.plan_table"),
     "a program of its own, or what runs on another host": (
         "drive.ray_cluster.actor",

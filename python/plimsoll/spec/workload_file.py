@@ -166,8 +166,9 @@ def filled(written: dict[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
             return {key: fill(item, (*path, key)) for key, item in value.items()}
         if isinstance(value, list):
             return [fill(item, (*path, index)) for index, item in enumerate(value)]
-        if not isinstance(value, str) or not value.startswith("$"):
-            return value
+        return named(value, path) if isinstance(value, str) and value.startswith("$") else value
+
+    def named(value: str, path: Loc) -> Any:
         if value.startswith("$$"):
             return value[1:]
         match = _REFERENCE.fullmatch(value)
