@@ -73,6 +73,7 @@ PARTS: dict[str, tuple[Entry, ...]] = {
         Entry("docs/clients.md", "Imitate clients: think time, retries, outages"),
         Entry("docs/oltp.md", "Choose an OLTP workload"),
         Entry("docs/tpcc.md", "Run the TPC-C-derived workload"),
+        Entry("docs/ycsb.md", "Run YCSB's workloads or pgbench's transaction"),
         Entry("docs/sysbench.md", "Run sysbench scripts"),
         Entry("docs/learn-tutorial.md", "Size servers for a production load"),
         Entry("docs/learn.md", "See what a production log shows"),

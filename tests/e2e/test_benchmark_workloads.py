@@ -1,4 +1,4 @@
-"""YCSB's workloads and pgbench's transaction as shipped files: what servers executed, the commands of their page."""
+"""YCSB's workloads and pgbench's transaction as shipped files: what servers executed, and their page's commands."""
 
 from __future__ import annotations
 

@@ -166,27 +166,32 @@ def filled(written: dict[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
             return {key: fill(item, (*path, key)) for key, item in value.items()}
         if isinstance(value, list):
             return [fill(item, (*path, index)) for index, item in enumerate(value)]
-        return named(value, path) if isinstance(value, str) and value.startswith("$") else value
-
-    def named(value: str, path: Loc) -> Any:
+        if not isinstance(value, str) or not value.startswith("$"):
+            return value
         if value.startswith("$$"):
             return value[1:]
-        match = _REFERENCE.fullmatch(value)
-        if match is None or match[1] not in values:
-            known = ", ".join(f"${name}" for name in values)
-            reason = f"{value!r} is no parameter; known are {known or 'none'}; write $$ for a $ itself"
-            faults.append(Fault(path, reason))
+        try:
+            return _parameter(value, values)
+        except ValueError as error:
+            faults.append(Fault(path, str(error)))
             return value
-        parameter, factor = values[match[1]], match[2]
-        if factor is None:
-            return parameter
-        if type(parameter) is not int:
-            faults.append(Fault(path, f"${match[1]} must be a whole number to be multiplied, is {parameter!r:.80}"))
-            return value
-        return parameter * int(factor)
 
     whole = {key: section if key == "parameters" else fill(section, (key,)) for key, section in written.items()}
     return whole, faults
+
+
+def _parameter(written: str, values: Mapping[str, Any]) -> Any:
+    """The value of `$name`, or of `$name * 10`."""
+    match = _REFERENCE.fullmatch(written)
+    if match is None or match[1] not in values:
+        known = ", ".join(f"${name}" for name in values)
+        raise ValueError(f"{written!r} is no parameter; known are {known or 'none'}; write $$ for a $ itself")
+    value, factor = values[match[1]], match[2]
+    if factor is None:
+        return value
+    if type(value) is not int:
+        raise ValueError(f"${match[1]} must be a whole number to be multiplied, is {value!r:.80}")
+    return value * int(factor)
 
 
 _NAMING = frozenset(
