@@ -6,8 +6,8 @@
 //! * [`ledger`] writes numbered transactions and notes which were acknowledged.
 //!
 //! `workload` and `data` tell the kinds of workloads apart, in one place each. Below them each kind (`oltp`, `tpcc`, and
-//! `custom`, the users' own) has its transactions, its preflight and its data set, and knows nothing of the others. They stand on `loading`, which
-//! knows tables and no workload, and `preflight`, which knows servers and no workload.
+//! `custom`, the users' own) has its transactions, its preflight and its data set, and knows nothing of the others. They stand
+//! on `loading`, which knows tables and no workload, and `preflight`, which knows servers and no workload.
 //!
 //! Deliberately not here: connections and retries (session), schedules and recording (engine), standard input and
 //! output.
