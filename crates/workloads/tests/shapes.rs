@@ -182,7 +182,7 @@ fn tables_of_another_shape_are_refused() {
             data::prepare(&plan(target, &small()), &mut |_| {}).unwrap_err(),
             data::check(&plan(target, &small()), &mut |_| {}).unwrap_err(),
         ] {
-            let other = "in the shape k:special-1.0:1:75:12 and not the usual one";
+            let other = " shape=k:special-1.0:1:75:12) and not as wanted (";
             assert!(refused.message.contains(other), "{refused}");
         }
         let keyless = OltpData {
