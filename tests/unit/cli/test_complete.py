@@ -37,7 +37,7 @@ def offered(line: str, folder: Path) -> list[str]:
         ("plimsoll trial --tls v", ["verify-ca", "verify-identity"]),
         ("plimsoll trial --arrivals u", ["uniform"]),
         ("plimsoll trial --distribution special", ["special-0.4", "special-1.0"]),
-        ("plimsoll workload show t", ["time-series"]),
+        ("plimsoll workload show t", ["time-series", "tpcb-like"]),
         ("plimsoll import tpcc --kit g", ["go-tpc"]),
         ("plimsoll export hdr results/a --measure p", ["pool_wait"]),
         ("plimsoll guide res", ["results/a"]),
