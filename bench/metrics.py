@@ -20,7 +20,7 @@ from bench.switched import DOSE, compared
 from plimsoll.drive.protocol import Interval
 from plimsoll.metrics.prometheus import SCRAPER, Address, Endpoint
 from plimsoll.metrics.totals import Totals
-from plimsoll.record.model import State, Window
+from plimsoll.record.model import Window
 from plimsoll.run.live import LiveInterval, live_interval
 from plimsoll.spec.oltp import OltpKind
 from plimsoll.telemetry.sampler import yield_to_others
@@ -69,6 +69,6 @@ def a_second(ground: Ground) -> LiveInterval:
     _, messages = ground.engine.intervals(load)
     last = [message for message in messages if isinstance(message, Interval)][-1]
     window = Window(first=0, last=10**6)  # its copies count too
-    seen = live_interval(last, trial_id="t", began_unix_s=0.0, state=State.MEASURE, window=window, telemetry=())
+    seen = live_interval(last, trial_id="t", began_unix_s=0.0, window=window, telemetry=())
     (transactions,) = seen.transactions.values()
     return seen.model_copy(update={"transactions": dict.fromkeys(TYPES, transactions)})

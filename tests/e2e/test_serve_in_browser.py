@@ -14,7 +14,7 @@ import pytest
 
 from plimsoll.analyse.trial.histograms import durations
 from plimsoll.analyse.trial.trial_summary import compared_trial
-from plimsoll.record.model import State, SystemRecord, TrialRecord, Window
+from plimsoll.record.model import SystemRecord, TrialRecord, Window
 from plimsoll.record.store import read_recording
 from plimsoll.run.folder import HeldFolder
 from plimsoll.run.rows import response_ms_p99
@@ -47,11 +47,8 @@ class Fed:
 
     def feed(self, first: int, end: int) -> None:
         for index in range(first, end):
-            one, window = interval(index, completed=1000 + 10 * index), None
-            if index >= WARM:
-                window = Window(first=WARM, last=index)
-            state = State.MEASURE if window else State.WARM
-            self.spool.add(one, began_unix_s=BEGAN, state=state, window=window)
+            window = Window(first=WARM, last=index) if index >= WARM else None
+            self.spool.add(interval(index, completed=1000 + 10 * index), began_unix_s=BEGAN, window=window)
 
     def commit(self) -> Path:
         window = Window(first=WARM, last=COUNT - 1)

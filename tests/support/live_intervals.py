@@ -10,7 +10,7 @@ import numpy as np
 from plimsoll.drive.protocol import Counts, Histogram
 from plimsoll.record.histograms import bucket_of_ns
 from plimsoll.record.level import Level
-from plimsoll.record.model import State
+from plimsoll.record.model import State, Window
 from plimsoll.run.live import LiveErrors, LiveInterval, LiveSample, LiveTransactions
 
 ZERO = dict.fromkeys(Counts.model_fields, 0)
@@ -62,7 +62,8 @@ def live_interval_of(
     }
     return LiveInterval(
         trial_id="t", system=system, workload="w", level=level or Level(connections=4), index=index,
-        unix_s=1000.0 + index, length_s=1.0, state=state, transactions=transactions,
+        unix_s=1000.0 + index, length_s=1.0, transactions=transactions,
+        window=None if state is State.WARM else Window(first=0, last=index),
         errors=tuple(LiveErrors(error_class=kind, code=code, count=count) for kind, code, count in errors),
         connected_count=4, waiting_count=2, in_flight_count=3, in_flight_ms_max=1500.0, client_cores=0.5,
         lag_s=dict(lag_s or {}), telemetry=tuple(telemetry),

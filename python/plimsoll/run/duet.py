@@ -288,12 +288,10 @@ class _Round:
         side.client_ns[0] += taken.interval.client.user_ns
         side.client_ns[1] += taken.interval.client.system_ns
         side.progressing.rows.add_turn(taken.row)
-        progressing = side.progressing
-        progressing.throughput_tps.append(taken.interval.throughput_tps)
+        side.progressing.throughput_tps.append(taken.interval.throughput_tps)
         if self._is_measuring:
-            progressing.measured.add(taken.interval)
-        window = progressing.measured.window
-        side.spool.add(taken.interval, began_unix_s=began_unix_s, state=progressing.state, window=window)
+            side.progressing.measured.add(taken.interval)
+        side.spool.add(taken.interval, began_unix_s=began_unix_s, window=side.progressing.measured.window)
 
     def _end_sweep(self, began_unix_s: float) -> bool:
         """Decides whether what comes counts; True when enough of it came."""

@@ -92,7 +92,6 @@ class LiveInterval(Document):
         index: Of the interval: 0, 1, 2, …
         unix_s: When it ended, wall clock.
         length_s: Its length, seconds.
-        state: Warm-up, or measurement.
         window: The measured window so far; None while nothing counts. What comes after it does not count.
         transactions: By type.
         connected_count: Connections that were open at its end.
@@ -112,7 +111,6 @@ class LiveInterval(Document):
     index: int
     unix_s: float
     length_s: float
-    state: State
     window: Window | None = None
     transactions: dict[str, LiveTransactions]
     errors: tuple[LiveErrors, ...]
@@ -123,6 +121,11 @@ class LiveInterval(Document):
     client_cores: float
     lag_s: dict[str, float]
     telemetry: tuple[LiveSample, ...]
+
+    @property
+    def state(self) -> State:
+        """Warm-up, or measurement."""
+        return State.WARM if self.window is None else State.MEASURE
 
     @property
     def completed(self) -> int:
@@ -141,7 +144,6 @@ def live_interval(
     trial_id: str,
     trial: TrialRecord | None = None,
     began_unix_s: float,
-    state: State,
     window: Window | None,
     telemetry: Iterable[LiveSample],
 ) -> LiveInterval:
@@ -152,7 +154,6 @@ def live_interval(
         trial_id: Of the recording.
         trial: As far as it is known.
         began_unix_s: When interval 0 began, wall clock.
-        state: Which the interval belongs to.
         window: The measured window so far; None while nothing counts.
         telemetry: The last samples.
     """
@@ -169,7 +170,6 @@ def live_interval(
         index=interval.index,
         unix_s=began_unix_s + interval.to_ns / 1e9,
         length_s=(interval.to_ns - interval.from_ns) / 1e9,
-        state=state,
         window=window,
         transactions=_transactions(groups),
         errors=tuple(

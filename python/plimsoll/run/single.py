@@ -193,12 +193,10 @@ class _Drive:
         progressing.warnings += [unwatched(fault) for fault in (*unseen, *self._spool.watch.faults)]
 
     def _take(self, interval: Interval) -> None:
-        state = State.WARM if interval.index < self._first else State.MEASURE
         is_before_end = interval.index < self._first + self._count
         if is_before_end and interval.index >= self._first:
             self._progressing.measured.add(interval)
-        window = self._progressing.measured.window
-        self._spool.add(interval, began_unix_s=self._began_unix_s, state=state, window=window)
+        self._spool.add(interval, began_unix_s=self._began_unix_s, window=self._progressing.measured.window)
         if is_before_end:
             self._seen(interval)
 

@@ -18,7 +18,7 @@ from plimsoll.analyse.trial.trial_summary import TrialSummary, summarise
 from plimsoll.drive.protocol import Interval
 from plimsoll.errors import TargetError
 from plimsoll.record.environment import Environment
-from plimsoll.record.model import Outcome, State, TrialRecord, Window
+from plimsoll.record.model import Outcome, TrialRecord, Window
 from plimsoll.record.partial import PartialRecording
 from plimsoll.run.live import LiveFeed, LiveSample, live_interval
 from plimsoll.run.rows import IntervalRows
@@ -51,27 +51,24 @@ class Spool:
         self._live = LiveFeed(partial.path)
         self.flush()
 
-    def add(
-        self, interval: Interval, *, began_unix_s: float, state: State = State.MEASURE, window: Window | None = None
-    ) -> None:
+    def add(self, interval: Interval, *, began_unix_s: float, window: Window | None = None) -> None:
         """Takes one interval in, and tells viewers of it.
 
         Args:
             interval: As the engine sent it.
             began_unix_s: When interval 0 began, wall clock.
-            state: Which the interval belongs to.
-            window: The measured window, with this interval where that counts.
+            window: The measured window, with this interval where that counts; None in the warm-up.
 
         Raises:
             StorageError: The disk is full, or the folder is gone.
         """
         self.rows.add(interval, began_unix_s=began_unix_s)
-        self._tell(interval, began_unix_s, state, window)
+        self._tell(interval, began_unix_s, window)
         self.intervals_count += 1
         if self.intervals_count % SEGMENT_INTERVALS == 0:
             self.flush()
 
-    def _tell(self, interval: Interval, began_unix_s: float, state: State, window: Window | None) -> None:
+    def _tell(self, interval: Interval, began_unix_s: float, window: Window | None) -> None:
         latest = self.watch.latest().items()
         samples = (
             LiveSample(host=host, instance=of, metric=name, value=value)
@@ -85,7 +82,6 @@ class Spool:
                     trial_id=self.partial.trial_id,
                     trial=self.partial.drafted,
                     began_unix_s=began_unix_s,
-                    state=state,
                     window=window,
                     telemetry=samples,
                 )

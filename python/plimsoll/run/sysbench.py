@@ -176,9 +176,7 @@ class _Run:
         if self._lost is not None:
             return
         try:
-            state = State.WARM if interval.index < self._warm_up else State.MEASURE
-            window = self.progressing.measured.window
-            self.spool.add(interval, began_unix_s=self._began_unix_s, state=state, window=window)
+            self.spool.add(interval, began_unix_s=self._began_unix_s, window=self.progressing.measured.window)
         except StorageError as error:
             self._lost = error
 

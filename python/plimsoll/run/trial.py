@@ -221,7 +221,7 @@ class TrialRunner:
             progressing.measured.add(interval)
             is_late = progressing.knee is not None and progressing.knee.reached(interval)
             progressing.is_measured = is_late or ends(task, progressing, spool.watch.series())
-        spool.add(interval, began_unix_s=began_unix_s, state=progressing.state, window=progressing.measured.window)
+        spool.add(interval, began_unix_s=began_unix_s, window=progressing.measured.window)
         self._log.say(
             IntervalEnded(
                 index=interval.index,

@@ -38,7 +38,7 @@ def test_a_reader_elsewhere_gets_each_interval_once_with_what_the_engine_said(tm
     spooled.watch.saw("h", "a/0", Sample("server", "innodb_rows_read", 1.0))
     told = [interval(index, buckets=200) for index in range(4)]
     for each in told[:3]:
-        spooled.add(each, began_unix_s=1000.0, state=State.WARM)
+        spooled.add(each, began_unix_s=1000.0)
     first = reader.take()
     spooled.add(told[3], began_unix_s=1000.0, window=Window(first=3, last=3))
     taken = [*first, *reader.take()]

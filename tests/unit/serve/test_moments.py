@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.drive.protocol import Histogram, Interval, ReplicationInterval
 from plimsoll.errors import RecordError
-from plimsoll.record.model import State, Window
+from plimsoll.record.model import Window
 from plimsoll.record.store import read_recording
 from plimsoll.run.live import LiveReader
 from plimsoll.run.spool import Spool
@@ -46,8 +46,7 @@ def window_until(last: int) -> Window | None:
 def spooled(tmp_path: Path) -> Spool:
     spool = begun(tmp_path, a_trial())
     for index in range(COUNT):
-        state = State.WARM if index < MEASURED_FROM else State.MEASURE
-        spool.add(told(index), began_unix_s=BEGAN, state=state, window=window_until(index))
+        spool.add(told(index), began_unix_s=BEGAN, window=window_until(index))
     return spool
 
 
