@@ -1,9 +1,10 @@
 //! The time as sessions see it, how they wait, and how they reach servers: passed in, so that tests run hours of outages in
 //! no time. Nothing here is called for a statement.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use plimsoll_core::lock::lock;
 use plimsoll_core::plan::Target;
 use plimsoll_engine::{monotonic_ns, unix_ns};
 use plimsoll_wire::{ConnectOptions, Connection, Connector, Interrupter, WireError};
@@ -67,27 +68,23 @@ pub struct Bell(Arc<(Mutex<u64>, Condvar)>);
 impl Bell {
     /// Wakes all who wait.
     pub fn ring(&self) {
-        *self.lock() += 1;
+        *lock(&self.0.0) += 1;
         self.0.1.notify_all();
     }
 
     /// How often it was rung. Whoever takes this before looking at what a ring tells of misses none.
     pub fn count(&self) -> u64 {
-        *self.lock()
+        *lock(&self.0.0)
     }
 
     /// Waits until it was rung more often than `count` times, at most so long; `None` waits for ever.
     pub fn await_ring(&self, count: u64, at_most: Option<Duration>) {
         let is_silent = |rung: &mut u64| *rung <= count;
-        let (guard, rung) = (self.lock(), &self.0.1);
+        let (guard, rung) = (lock(&self.0.0), &self.0.1);
         match at_most {
             Some(at_most) => drop(rung.wait_timeout_while(guard, at_most, is_silent)),
             None => drop(rung.wait_while(guard, is_silent)),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, u64> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
