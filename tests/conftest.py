@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 from collections import Counter
@@ -10,6 +11,8 @@ import hypothesis
 import pytest
 
 from plimsoll.interruption import SIGNALS
+
+os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/var/tmp")  # /tmp may be in memory, where no server's data may lie
 
 hypothesis.settings.register_profile("plimsoll", deadline=None)  # other tests use the processors meanwhile
 hypothesis.settings.load_profile("plimsoll")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -47,6 +48,16 @@ def missing(reason: str) -> str:
     if os.environ.get("CI", "").lower() in {"1", "true", "yes"}:
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def needs_own_mounts() -> None:
+    """Skips the test loudly, or fails it in CI, where a program cannot be given mounts of its own.
+
+    That needs root, and a root folder that is a mount, which that of a chroot is not.
+    """
+    tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        missing(f"no program can be given mounts of its own here: {tried.stderr.strip()}")
 
 
 def own_address() -> str:

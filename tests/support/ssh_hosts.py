@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from support.servers import missing
+from support.servers import missing, needs_own_mounts
 from support.waiting import until
 
 SSHD = "/usr/sbin/sshd"
@@ -99,6 +99,7 @@ def ssh_hosts(folder: Path, *names: str, disk: Path | None = None) -> Iterator[l
     """
     if os.geteuid() != 0 or shutil.which("ip") is None:
         missing("hosts as network namespaces need root and iproute2")
+    needs_own_mounts()
     if not Path(SSHD).exists():
         missing("sshd is not here: tools/install-test-tools installs it")
     for key in ("host_key", "client_key"):

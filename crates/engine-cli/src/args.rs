@@ -31,6 +31,7 @@ pub enum Command {
     #[cfg(feature = "forgetful")]
     Forgetful(Forgetful),
     /// Print the schema of the protocol.
+    #[cfg(feature = "schema")]
     Schema,
     /// Print the version.
     Version,
@@ -79,9 +80,10 @@ impl From<lexopt::Error> for Misused {
 const HELP: &str = include_str!("help.txt");
 
 /// Commands that an engine may have been built without, each with whether this one has it and the feature that it needs.
-const OPTIONAL: [(&str, bool, &str); 3] = [
+const OPTIONAL: [(&str, bool, &str); 4] = [
     ("forgetful", cfg!(feature = "forgetful"), "forgetful"),
     ("read-logs", cfg!(feature = "logs"), "logs"),
+    ("schema", cfg!(feature = "schema"), "schema"),
     ("sysbench", cfg!(feature = "sysbench"), "sysbench"),
 ];
 
@@ -142,6 +144,7 @@ fn named(word: &str) -> Result<Command, Misused> {
         "ledger" => Ok(Command::Ledger),
         #[cfg(feature = "logs")]
         "read-logs" => Ok(Command::ReadLogs),
+        #[cfg(feature = "schema")]
         "schema" => Ok(Command::Schema),
         "help" => Ok(Command::Help),
         _ => Err(unknown(word)),
@@ -185,7 +188,7 @@ mod tests {
     #[test]
     fn every_command_is_in_the_help() {
         for word in [
-            "trial", "prepare", "check", "verify", "cleanup", "faults", "sim", "relay", "ledger", "schema",
+            "trial", "prepare", "check", "verify", "cleanup", "faults", "sim", "relay", "ledger",
         ] {
             assert!(named(word).is_ok() && HELP.contains(&format!("\n  {word} ")), "{word}");
         }

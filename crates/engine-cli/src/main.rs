@@ -21,6 +21,7 @@ mod process;
 mod read_logs_command;
 mod relay_command;
 mod schedule;
+#[cfg(feature = "schema")]
 mod schema;
 mod sim_command;
 #[cfg(feature = "sysbench")]
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     match args::parse(lexopt::Parser::from_env()) {
         Ok(Command::Help) => output::print(&args::help()),
         Ok(Command::Version) => output::print(concat!("plimsoll-engine ", env!("CARGO_PKG_VERSION"), "\n")),
+        #[cfg(feature = "schema")]
         Ok(Command::Schema) => output::print(&schema::text()),
         Ok(Command::Trial) => speak(trial_command::run),
         Ok(Command::Faults) => speak(faults_command::run),

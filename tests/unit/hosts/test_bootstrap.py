@@ -78,13 +78,15 @@ def test_nothing_is_unpacked_outside(
 ) -> None:
     """With the filter of Python, and with the check of Plimsoll's own on versions that have none."""
     if not has_filter:
-        monkeypatch.delattr(tarfile, "data_filter")
+        monkeypatch.delattr(tarfile, "data_filter", raising=False)
+    elif not hasattr(tarfile, "data_filter"):
+        pytest.skip("this Python has no filter: it came with 3.11.4")
     into = tmp_path / "lib"
     bootstrap.unpack(packed(member("good/file")), str(into))
     assert (into / "good/file").read_text() == "x"
     try:
         bootstrap.unpack(packed(hostile), str(into))
-    except (tarfile.FilterError, SystemExit):
+    except (SystemExit, tarfile.TarError):
         pass
     else:
         assert hostile.name == "/out", "the filter takes the slash away"

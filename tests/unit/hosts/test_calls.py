@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import tarfile
 import threading
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from plimsoll.errors import HostError
-from plimsoll.hosts import agent
+from plimsoll.hosts import agent, bootstrap
 from plimsoll.hosts.calls import plain, plain_arguments, result_type, typed, typed_arguments
 from plimsoll.hosts.ssh import archive
 from plimsoll.servers.managed_server import ManagedSpec
@@ -110,8 +109,7 @@ def test_an_agent_says_which_requests_it_works_on(monkeypatch: pytest.MonkeyPatc
 
 def test_what_is_sent_holds_all_that_an_agent_imports(tmp_path: Path) -> None:
     """In an interpreter that finds nothing else: no package of this environment."""
-    with tarfile.open(fileobj=io.BytesIO(archive()), mode="r:gz") as tar:
-        tar.extractall(tmp_path, filter="data")
+    bootstrap.unpack(archive(), str(tmp_path))
     modules = "agent, remote_functions"
     servers = "fio, locality, moment, directory"
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from plimsoll.hosts import {modules}"

@@ -15,6 +15,7 @@ import pytest
 
 from plimsoll.servers.freezing import ServerFreezer, join_group, make_group, remove_group
 from plimsoll.servers.placing import owner_here
+from support.servers import needs_own_mounts
 from support.waiting import until
 
 COUNTER = """
@@ -144,8 +145,7 @@ def test_the_empty_group_of_a_killed_guardian_is_removed_by_the_next_one(group: 
 
 def test_a_guardian_in_a_namespace_of_its_own_leaves_the_groups_of_others(group: Path) -> None:
     """There it does not see their guardians. Its own group is named apart from all others."""
-    if os.geteuid() != 0:
-        pytest.skip("SKIPPED: only root may begin a namespace of processes")
+    needs_own_mounts()
     words = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", APART, str(group.parent.parent)]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     apart = subprocess.run(words, env=env, capture_output=True, text=True, check=True)
