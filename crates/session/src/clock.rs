@@ -88,10 +88,10 @@ impl Bell {
     }
 }
 
-/// Opens connections to one server.
+/// Opens connections to a server. It may be another one later.
 pub trait Connect: Send + Sync {
-    /// Where they lead, and as whom.
-    fn target(&self) -> &Target;
+    /// Where they lead now, and as whom.
+    fn target(&self) -> Target;
 
     /// Opens one. Another thread may end the attempt, and later the connection.
     ///
@@ -101,8 +101,8 @@ pub trait Connect: Send + Sync {
 }
 
 impl Connect for Connector {
-    fn target(&self) -> &Target {
-        self.target()
+    fn target(&self) -> Target {
+        self.target().clone()
     }
 
     fn open(&self, options: &ConnectOptions, interrupter: &Interrupter) -> Result<Connection, WireError> {

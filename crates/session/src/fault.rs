@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: doing anything about it (see `transaction`).
 
+use std::fmt;
 use std::time::Duration;
 
 use plimsoll_core::fault::FaultKind;
@@ -61,9 +62,9 @@ impl StatementError {
         self.error.server_code().unwrap_or(0)
     }
 
-    /// Whether the connection is gone.
-    pub(crate) fn is_connection_lost(&self) -> bool {
-        self.error.is_connection_lost()
+    /// What it means.
+    pub fn kind(&self) -> FaultKind {
+        self.error.kind()
     }
 
     /// How long nothing had come from the server when this was noticed.
@@ -111,6 +112,12 @@ impl StatementError {
     /// The error as what ends a run, with its cure.
     pub fn into_fault(self, doing: &str) -> WorkerFault {
         worker_fault(&self.error, doing)
+    }
+}
+
+impl fmt::Display for StatementError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
     }
 }
 

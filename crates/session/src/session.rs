@@ -275,7 +275,7 @@ impl Session {
             return None;
         }
         gate.error(server, None, error.class(self.terms()), error.code());
-        if error.is_connection_lost() {
+        if error.kind().ends_connection() {
             self.lose(server, gate, error.silence(self.terms()));
             return None;
         }

@@ -150,7 +150,7 @@ fn a_replica_that_stands_still_is_behind_by_exactly_the_time_since() {
         Some(ReadsPlan::default()),
         Arc::clone(&clock) as Arc<dyn Clock>,
         &|target| {
-            let way = ways.iter().find(|way| way.target() == target).expect("one of them");
+            let way = ways.iter().find(|way| way.target() == *target).expect("one of them");
             Arc::clone(way) as Arc<dyn Connect>
         },
     );
@@ -186,7 +186,7 @@ fn a_replica_that_comes_back_is_found_by_its_heartbeat() {
         Some(ReadsPlan::default()),
         Arc::clone(&clock) as Arc<dyn Clock>,
         &|target| {
-            let way = ways.iter().find(|way| way.target() == target).expect("one of them");
+            let way = ways.iter().find(|way| way.target() == *target).expect("one of them");
             Arc::clone(way) as Arc<dyn Connect>
         },
     );

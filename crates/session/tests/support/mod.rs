@@ -186,8 +186,8 @@ impl Way {
 }
 
 impl Connect for Way {
-    fn target(&self) -> &Target {
-        self.connector.target()
+    fn target(&self) -> Target {
+        self.connector.target().clone()
     }
 
     fn open(&self, options: &ConnectOptions, interrupter: &Interrupter) -> Result<Connection, WireError> {

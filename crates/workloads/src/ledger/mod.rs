@@ -20,11 +20,12 @@ use plimsoll_core::lock::lock;
 use plimsoll_core::message::{FailureClass, Lost, Resumed};
 use plimsoll_core::plan::{LedgerPlan, Target};
 use plimsoll_engine::WorkerFault;
-use plimsoll_session::worker_fault;
+use plimsoll_session::{Connect, worker_fault};
+use plimsoll_wire::{ConnectOptions, Connection, Connector, Interrupter, WireError};
 
 use crate::control;
 use note::{Note, unwritten};
-use worker::{Session, Worker};
+use worker::{Worker, sessions};
 
 const TABLES: [&str; 2] = ["plimsoll_ledger_one", "plimsoll_ledger_two"];
 const COUNTERS: &str = "plimsoll_ledger_counters";
@@ -32,7 +33,6 @@ const CONNECTIONS_MAX: u32 = 1024;
 const COMMENT: &str = "made by Plimsoll";
 
 /// Tables, connections and the file, ready to begin.
-#[derive(Debug)]
 pub struct Ledger {
     workers: Vec<Worker>,
     note: Note,
@@ -68,7 +68,8 @@ pub struct LedgerControl {
 
 #[derive(Clone, Debug)]
 struct Order {
-    target: Target,
+    /// To the server in force.
+    connector: Arc<Connector>,
     /// How many servers were in force before.
     generation: u64,
     is_stopped: bool,
@@ -77,7 +78,7 @@ struct Order {
 impl LedgerControl {
     fn new(target: Target) -> Self {
         let order = Order {
-            target,
+            connector: Arc::new(Connector::new(target)),
             generation: 0,
             is_stopped: false,
         };
@@ -90,7 +91,7 @@ impl LedgerControl {
     /// From now on workers write to another server.
     pub fn promote(&self, target: Target) {
         let mut order = self.order();
-        order.target = target;
+        order.connector = Arc::new(Connector::new(target));
         order.generation += 1;
         self.changed.notify_all();
     }
@@ -109,6 +110,18 @@ impl LedgerControl {
     fn pause(&self, generation: u64, pause: Duration) {
         let is_as_before = |order: &mut Order| !order.is_stopped && order.generation == generation;
         let _ = self.changed.wait_timeout_while(self.order(), pause, is_as_before);
+    }
+}
+
+/// Sessions are opened with the server that is in force at that moment.
+impl Connect for LedgerControl {
+    fn target(&self) -> Target {
+        self.order().connector.target().clone()
+    }
+
+    fn open(&self, options: &ConnectOptions, interrupter: &Interrupter) -> Result<Connection, WireError> {
+        let connector = Arc::clone(&self.order().connector);
+        connector.open(options, interrupter)
     }
 }
 
@@ -131,14 +144,13 @@ impl Ledger {
             .open(&plan.ledger);
         let file = file.map_err(|error| unwritten(&plan.ledger, &error))?;
         make_tables(&plan.target, plan.connections)?;
-        let workers = (0..plan.connections).map(|number| {
-            let session = Session::open(&plan.target, 0)?;
-            Ok(Worker::new(number, plan.seed, session))
-        });
+        let control = Arc::new(LedgerControl::new(plan.target.clone()));
+        let sessions = sessions(&control, plan.seed);
+        let workers = (0..plan.connections).map(|number| Worker::open(number, plan.seed, &sessions));
         Ok(Self {
             workers: workers.collect::<Result<_, _>>()?,
             note: Note::new(file, plan.ledger.clone()),
-            control: Arc::new(LedgerControl::new(plan.target.clone())),
+            control,
         })
     }
 
@@ -157,17 +169,20 @@ impl Ledger {
         thread::scope(|scope| {
             let (sender, receiver) = channel();
             let mut left = workers.len();
-            for worker in workers {
+            for mut worker in workers {
                 let (sender, note, control) = (sender.clone(), &note, &*control);
-                scope.spawn(move || sender.send(worker.work(control, note, tell))); // the receiver waits for all
+                scope.spawn(move || {
+                    let end = worker.work(control, note, tell);
+                    let _ = sender.send((worker, end)); // the receiver waits for all
+                });
             }
             drop(sender);
             while left > 0 {
                 match receiver.recv_timeout(Duration::from_secs(1)) {
-                    Ok((worked, end)) => {
+                    Ok((worker, end)) => {
                         left -= 1;
-                        done.sent_count += u64::from(worked.sent);
-                        done.acknowledged_count += u64::from(worked.acknowledged);
+                        done.sent_count += u64::from(worker.sent);
+                        done.acknowledged_count += u64::from(worker.acknowledged);
                         if let Err(fault) = end {
                             control.stop();
                             first.get_or_insert(fault);

@@ -1,162 +1,137 @@
 //! One worker: transaction after transaction on one connection, and another connection where that one is lost.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_core::fault::FaultKind;
-use plimsoll_core::plan::{Endpoint, Target};
+use plimsoll_core::plan::{Endpoint, Role, RoleTarget, Target};
 use plimsoll_engine::{WorkerFault, monotonic_ns};
-use plimsoll_session::worker_fault;
+use plimsoll_session::{
+    Connect, GroupServers, MachineClock, Session, Sessions, StatementError, StatementId, Statements, Terms, Tolerance,
+    Value,
+};
 use plimsoll_wire::fault::client;
-use plimsoll_wire::{Connection, PreparedStatement, Value, WireError};
 
 use super::note::Note;
 use super::{COUNTERS, LedgerControl, LedgerEvent, Order, TABLES};
-use crate::control;
 
 /// Between two attempts to connect.
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(20);
 
-#[derive(Debug)]
 pub(super) struct Worker {
     number: u32,
     seed: u64,
-    session: Option<Session>,
-}
-
-/// A connection to the server that was in force when it was opened.
-#[derive(Debug)]
-pub(super) struct Session {
-    connection: Connection,
-    inserts: [PreparedStatement; 2],
-    update: PreparedStatement,
-    generation: u64,
-    /// Monotonic nanoseconds, before the first byte was sent.
+    session: Session,
+    /// Of the server that the connection leads to; `None` where another connection is needed.
+    generation: Option<u64>,
+    /// When the connection was opened: monotonic nanoseconds, before the first byte was sent.
     opened_ns: u64,
+    /// Transactions that were begun.
+    pub(super) sent: u32,
+    /// Of those, the acknowledged ones.
+    pub(super) acknowledged: u32,
 }
 
-/// What a worker did.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Worked {
-    /// Transactions that were begun.
-    pub sent: u32,
-    /// Of those, the acknowledged ones.
-    pub acknowledged: u32,
-}
+/// The number of a transaction, or 0 for an attempt to connect, and the error's code and message.
+type Failure = (u32, (u16, String));
 
 impl Worker {
-    pub(super) fn new(number: u32, seed: u64, session: Session) -> Self {
-        let session = Some(session);
-        Self { number, seed, session }
+    /// One that is connected to the first server.
+    pub(super) fn open(number: u32, seed: u64, sessions: &Sessions) -> Result<Self, WorkerFault> {
+        Ok(Self {
+            number,
+            seed,
+            opened_ns: monotonic_ns(),
+            session: sessions.open(number)?,
+            generation: Some(0),
+            sent: 0,
+            acknowledged: 0,
+        })
     }
 
-    /// Writes until the end is asked for, and says how far it came, and why it could not go on where that is so.
+    /// Writes until the end is asked for, or says why it could not go on.
     pub(super) fn work(
-        mut self,
-        control: &LedgerControl,
-        note: &Note,
-        tell: &dyn Fn(LedgerEvent),
-    ) -> (Worked, Result<(), WorkerFault>) {
-        let mut worked = Worked::default();
-        let end = self.work_on(&mut worked, control, note, tell);
-        if let Some(session) = self.session {
-            session.connection.close();
-        }
-        (worked, end)
-    }
-
-    fn work_on(
         &mut self,
-        worked: &mut Worked,
         control: &LedgerControl,
         note: &Note,
         tell: &dyn Fn(LedgerEvent),
     ) -> Result<(), WorkerFault> {
         loop {
-            let generation = {
-                let order = control.order();
-                if order.is_stopped {
-                    return Ok(());
-                }
-                order.generation
+            let order = control.order().clone();
+            if order.is_stopped {
+                return Ok(());
+            }
+            let failure = if self.generation == Some(order.generation) {
+                self.write(note, tell)?
+            } else {
+                self.connect(&order)
             };
-            let Some(session) = self.session.as_mut().filter(|session| session.generation == generation) else {
-                self.connect(control, note, tell)?;
-                continue;
-            };
-            worked.sent += 1;
-            match session.transaction(self.seed, self.number, worked.sent) {
-                Ok(()) => {
-                    note.acknowledge(self.number, worked.sent, session.opened_ns, tell)?;
-                    worked.acknowledged += 1;
-                }
-                Err(error) if may_pass(&error) => {
-                    let said = (error.server_code().unwrap_or(client::LOST), error.to_string());
-                    note.fail(self.number, worked.sent, said, tell)?;
-                    self.session = None;
-                    control.pause(generation, ATTEMPT_PAUSE);
-                }
-                Err(error) => return Err(worker_fault(&error, "write a transaction of the ledger")),
+            if let Some((number, said)) = failure {
+                note.fail(self.number, number, said, tell)?;
+                self.generation = None;
+                control.pause(order.generation, ATTEMPT_PAUSE);
             }
         }
     }
 
-    /// One attempt to connect to the server in force; after a failure a pause.
-    fn connect(&mut self, control: &LedgerControl, note: &Note, tell: &dyn Fn(LedgerEvent)) -> Result<(), WorkerFault> {
-        self.session = None;
-        let Order { target, generation, .. } = control.order().clone();
-        match Session::open(&target, generation) {
-            Ok(session) => self.session = Some(session),
-            Err(fault) => {
-                let said = (fault.code.unwrap_or_else(|| unreached_code(&target)), fault.message);
-                note.fail(self.number, 0, said, tell)?;
-                control.pause(generation, ATTEMPT_PAUSE);
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Session {
-    pub(super) fn open(target: &Target, generation: u64) -> Result<Self, WorkerFault> {
-        let opened_ns = monotonic_ns();
-        let mut connection = control::open(target)?;
-        let mut prepare = |sql: &str| {
-            let prepared = connection.prepare(sql);
-            prepared.map_err(|error| worker_fault(&error, "prepare a statement of the ledger"))
+    /// One attempt to connect to the server in force.
+    fn connect(&mut self, order: &Order) -> Option<Failure> {
+        self.opened_ns = monotonic_ns();
+        let Err(error) = self.session.renew() else {
+            self.generation = Some(order.generation);
+            return None;
         };
-        let insert = |table: &str| format!("INSERT INTO {table} (worker, number, checked) VALUES (?, ?, ?)");
-        let inserts = [prepare(&insert(TABLES[0]))?, prepare(&insert(TABLES[1]))?];
-        let update = prepare(&format!("UPDATE {COUNTERS} SET number = ? WHERE worker = ?"))?;
-        Ok(Self {
-            connection,
-            inserts,
-            update,
-            generation,
-            opened_ns,
-        })
+        let target = order.connector.target();
+        let fault = error.into_fault(&format!("connect to {} as {}", target.endpoint, target.user));
+        let code = fault.code.unwrap_or_else(|| unreached_code(target));
+        Some((0, (code, fault.message)))
     }
 
-    fn transaction(&mut self, seed: u64, worker: u32, number: u32) -> Result<(), WireError> {
-        let checked = checked(seed, worker, number);
-        let values = [
-            Value::Int(worker.into()),
-            Value::Int(number.into()),
-            Value::Int(checked.into()),
-        ];
-        self.connection.query("BEGIN")?;
-        for insert in &self.inserts {
-            self.connection.execute(insert, &values)?;
+    /// The next transaction. Errors that another connection may not meet end nothing: a server that is read-only may be
+    /// promoted in a moment, or was just demoted.
+    fn write(&mut self, note: &Note, tell: &dyn Fn(LedgerEvent)) -> Result<Option<Failure>, WorkerFault> {
+        self.sent += 1;
+        let Err(error) = self.transaction(self.sent) else {
+            note.acknowledge(self.number, self.sent, self.opened_ns, tell)?;
+            self.acknowledged += 1;
+            return Ok(None);
+        };
+        if error.kind().ends_connection() || error.kind() == FaultKind::ReadOnly {
+            let code = if error.code() == 0 { client::LOST } else { error.code() };
+            return Ok(Some((self.sent, (code, error.to_string()))));
         }
-        self.connection.execute(&self.update, &[values[1], values[0]])?;
-        self.connection.query("COMMIT")?;
+        Err(error.into_fault("write a transaction of the ledger"))
+    }
+
+    fn transaction(&mut self, number: u32) -> Result<(), StatementError> {
+        let checked = checked(self.seed, self.number, number);
+        let values = [self.number, number, checked].map(|value| Value::Int(value.into()));
+        let connection = self.session.connection();
+        connection.query("BEGIN")?;
+        for insert in 0..TABLES.len() {
+            connection.execute(StatementId(insert), &values)?;
+        }
+        connection.execute(StatementId(TABLES.len()), &[values[1], values[0]])?;
+        connection.query("COMMIT")?;
         Ok(())
     }
 }
 
-/// Whether a failed transaction says something of its server that another connection may not meet. One that is read-only may be
-/// promoted in a moment, or was just demoted.
-fn may_pass(error: &WireError) -> bool {
-    error.is_connection_lost() || error.kind() == FaultKind::ReadOnly
+/// Sessions with the server in force. They wait for every answer.
+pub(super) fn sessions(control: &Arc<LedgerControl>, seed: u64) -> Sessions {
+    let insert = |table| format!("INSERT INTO {table} (worker, number, checked) VALUES (?, ?, ?)");
+    let mut texts = Vec::from(TABLES.map(insert));
+    texts.push(format!("UPDATE {COUNTERS} SET number = ? WHERE worker = ?"));
+    let (role, target) = (Role::Source, control.target());
+    let source = RoleTarget {
+        role,
+        instance: None,
+        target,
+    };
+    let connect = |_: &Target| Arc::clone(control) as Arc<dyn Connect>;
+    let servers = GroupServers::with(&[source], None, Arc::new(MachineClock), &connect);
+    let terms = Terms::strict(Tolerance::default());
+    Sessions::new(&servers, Arc::new(Statements::new(texts, true)), terms, seed)
 }
 
 fn unreached_code(target: &Target) -> u16 {
