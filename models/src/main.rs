@@ -10,8 +10,7 @@ mod ending;
 mod turns;
 mod word;
 
-use std::sync::atomic::Ordering;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed};
 
 use loom::model::Builder;
 use loom::sync::atomic::AtomicU32;

@@ -1,8 +1,8 @@
 //! The engine's `word` as loom sees it.
 //!
-//! loom takes sequentially consistent operations for acquire and release only, and would find faults that are none. It does know
-//! fences, so each such operation has one before and one after it. That is as strong where, as here, all operations that an
-//! order is needed between are sequentially consistent.
+//! loom treats sequentially consistent operations as acquire and release only, and would report errors where there are none. It
+//! does model fences, so each such operation has one before it and one after it. That is as strong where, as here, every
+//! operation whose order matters is sequentially consistent.
 
 use std::sync::atomic::Ordering;
 

@@ -78,7 +78,7 @@ impl Histogram {
         Self::sum(&[self, other])
     }
 
-    /// All histograms as one. The work grows with what they hold together, however many they are.
+    /// All histograms as one. The work grows with the total number of their entries, not with the square of the number of parts.
     pub fn sum(parts: &[&Self]) -> Self {
         let mut pairs = Vec::with_capacity(parts.iter().map(|part| part.buckets.len()).sum());
         let mut sum = Self::default();

@@ -1,7 +1,8 @@
 //! The words of Plimsoll as types: what is planned, what happened to one transaction, how counts and histograms add
 //! up, and the messages the engine exchanges with whoever started it.
 //!
-//! Deliberately not here: any input or output, any clock, any knowledge of MySQL's protocol. Everything is a value.
+//! Deliberately not here: any input or output, any clock, any knowledge of MySQL's protocol. Everything is a value, except
+//! `lock`, which the crates share.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The lock that all use: a panic of whoever held it is told elsewhere, and what it guards is whole at each step.
+//! Taking a lock. A panic of the thread that held it is reported elsewhere, and what a lock guards is consistent after each step.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -131,7 +131,8 @@ impl Snapshot {
         Self::sum([self, other])
     }
 
-    /// All as one: the only way to add results. The work grows with what they hold together, however many they are.
+    /// All as one: the only way to add results. The work grows with the total number of their entries, not with the square of
+    /// the number of parts.
     pub fn sum<'s>(parts: impl IntoIterator<Item = &'s Self>) -> Self {
         let mut transactions: BTreeMap<&str, Vec<&TransactionSnapshot>> = BTreeMap::new();
         let mut errors: BTreeMap<(Option<&str>, ErrorClass, u16), u64> = BTreeMap::new();

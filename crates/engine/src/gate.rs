@@ -75,7 +75,8 @@ impl<'t> Gate<'t> {
     }
 
     /// Claims the next transaction and waits until it is due. `None` when this worker is to return. The worker counts as free
-    /// since its last transaction was done, whatever it did in between: that is the client's own time.
+    /// since its last transaction was done, or since a lost connection was open again. What it does after that is the client's
+    /// own time.
     #[allow(clippy::should_implement_trait)] // it borrows mutably and is no iterator: `finish` lies between two calls
     pub fn next(&mut self) -> Option<Arrival> {
         assert!(self.open.is_none(), "the last transaction was not finished");

@@ -5,53 +5,11 @@
 
 use std::sync::atomic::Ordering;
 
-use plimsoll_core::plan::TurnsPlan;
-
 use crate::word::{AtomicU32, Word};
 
 const OFF: u32 = 0;
 const ON: u32 = 1;
 const OVER: u32 = 2;
-
-/// Longest turn: whoever started the engine hears from it within a minute.
-const TURN_MS_MAX: u64 = 30_000;
-
-const TURNS_MAX: usize = 1_000_000;
-
-/// What makes no sense of the plan for so many groups.
-pub(crate) fn turns_fault(plan: &TurnsPlan, group_count: usize) -> Option<String> {
-    let TurnsPlan {
-        turn_ms,
-        lead_ms,
-        sides,
-        order,
-    } = plan;
-    if !(1..=TURN_MS_MAX).contains(turn_ms) {
-        return Some(format!("turns.turn_ms: must be 1..={TURN_MS_MAX}, is {turn_ms}"));
-    }
-    if lead_ms >= turn_ms {
-        return Some(format!("turns.lead_ms: must be below turn_ms, {turn_ms}, is {lead_ms}"));
-    }
-    if sides.len() != group_count {
-        let count = sides.len();
-        return Some(format!(
-            "turns.sides: must be one for each of the {group_count} groups, are {count}"
-        ));
-    }
-    if let Some(side) = sides.iter().find(|side| **side as usize >= group_count) {
-        return Some(format!(
-            "turns.sides: must be below {group_count}, the number of groups, is {side}"
-        ));
-    }
-    if order.is_empty() || order.len() > TURNS_MAX {
-        return Some(format!(
-            "turns.order: must be 1..={TURNS_MAX} turns, are {}",
-            order.len()
-        ));
-    }
-    let unknown = order.iter().find(|side| !sides.contains(side));
-    unknown.map(|side| format!("turns.order: side {side} has no group"))
-}
 
 /// The sides of a trial; none where nobody takes turns.
 #[derive(Default)]
@@ -66,12 +24,6 @@ struct Side {
 }
 
 impl Turns {
-    /// The sides of a plan, none of which has its turn.
-    pub(crate) fn of(plan: &TurnsPlan) -> Self {
-        let last = plan.sides.iter().max().copied().unwrap_or(0);
-        Self::new(last as usize + 1)
-    }
-
     /// So many sides, none of which has its turn.
     pub(crate) fn new(side_count: usize) -> Self {
         Self((0..side_count).map(|_| Side::default()).collect())

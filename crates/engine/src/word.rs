@@ -31,7 +31,7 @@ impl Word {
         self.wake();
     }
 
-    /// Sleeps while it is `value`, at most until the monotonic clock shows `until_ns`. It also returns at a signal: callers look
+    /// Sleeps while it is `value`, at most until the monotonic clock shows `until_ns`. It also returns at a signal: callers check
     /// which it was.
     pub(crate) fn sleep(&self, value: u32, until_ns: Option<u64>) {
         let until = until_ns.map(timespec);

@@ -151,17 +151,17 @@ fn loops() -> ClosedLoop {
 fn nothing(_: &mut Gate<'_>, _: &mut u64) {}
 
 fn work(_: &mut Gate<'_>, beside_ns: &mut u64) {
-    let begin = Instant::now();
-    sleep(BESIDE);
-    *beside_ns += begin.elapsed().as_nanos() as u64;
+    take_time(beside_ns);
 }
 
 fn connect(gate: &mut Gate<'_>, beside_ns: &mut u64) {
-    gate.connecting(|| {
-        let begin = Instant::now();
-        sleep(BESIDE);
-        *beside_ns += begin.elapsed().as_nanos() as u64;
-    });
+    gate.connecting(|| take_time(beside_ns));
+}
+
+fn take_time(beside_ns: &mut u64) {
+    let begin = Instant::now();
+    sleep(BESIDE);
+    *beside_ns += begin.elapsed().as_nanos() as u64;
 }
 
 /// In a closed loop each transaction is due when the one before it is done: response times leave no gap, and what the client

@@ -72,7 +72,7 @@ impl Bell {
         self.0.1.notify_all();
     }
 
-    /// How often it was rung. Whoever takes this before looking at what a ring tells of misses none.
+    /// How often it was rung. Take it before you check the condition: then no ring is missed.
     pub fn count(&self) -> u64 {
         *lock(&self.0.0)
     }

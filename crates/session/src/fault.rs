@@ -131,11 +131,14 @@ pub fn worker_fault(error: &WireError, doing: &str) -> WorkerFault {
             sqlstate: Some(said.sqlstate.clone()),
             ..WorkerFault::new(FailureClass::Target, format!("{doing}: {error}"))
         },
-        Cause::Connect { failure, .. } => match failure {
-            ConnectFailure::TlsFile(fault) => spec("tls", fault),
-            ConnectFailure::ServerKeyFile(fault) => spec("server_public_key_path", fault),
-            _ => WorkerFault::new(FailureClass::Target, error.to_string()),
-        },
+        Cause::Connect {
+            failure: ConnectFailure::TlsFile(fault),
+            ..
+        } => spec("tls", fault),
+        Cause::Connect {
+            failure: ConnectFailure::ServerKeyFile(fault),
+            ..
+        } => spec("server_public_key_path", fault),
         _ => WorkerFault::new(FailureClass::Target, error.to_string()),
     }
 }

@@ -164,7 +164,8 @@ impl Session {
     #[inline]
     pub(crate) fn wrote(&mut self) {
         if let Some(spread) = &mut self.spread {
-            spread.wrote(self.connections[0].wire().map(|wire| &*wire));
+            let now_ns = self.shared.servers.clock.monotonic_ns();
+            spread.wrote(now_ns, self.connections[0].wire().map(|wire| &*wire));
         }
     }
 
@@ -198,10 +199,8 @@ impl Session {
         };
         // What is waited for or known to be there cannot be missed.
         let may_miss = spread.plan.read_your_writes == ReadYourWrites::Off;
-        replica.count_read(
-            self.shared.servers.clock.monotonic_ns(),
-            if may_miss { spread.written_ns } else { 0 },
-        );
+        let written_ns = if may_miss { spread.written_ns } else { 0 };
+        replica.count_read(written_ns, || self.shared.servers.clock.monotonic_ns());
         if spread.plan.policy == ReadPolicy::LeastOutstanding {
             replica.begin_read();
         }
@@ -214,8 +213,8 @@ impl Session {
             return true;
         }
         let is_up = self.shared.servers.replica(server).is_up();
-        let is_time = self.spread.as_ref().is_some_and(|spread| spread.may_connect(server));
-        is_up && is_time && self.connect(server, gate)
+        let may_connect = |spread: &Spread| spread.may_connect(server, self.shared.servers.clock.monotonic_ns());
+        is_up && self.spread.as_ref().is_some_and(may_connect) && self.connect(server, gate)
     }
 
     /// Tries once to open a connection to a replica. A failed attempt is counted.
@@ -241,7 +240,9 @@ impl Session {
     fn pause_after(&mut self, server: ServerIndex, worker: u32) {
         let shared = &self.shared;
         if let Some(spread) = &mut self.spread {
-            spread.lost(server, |count| shared.reconnect_pause(worker, count).as_nanos() as u64);
+            let now_ns = shared.servers.clock.monotonic_ns();
+            let pause_ns = |count| shared.reconnect_pause(worker, count).as_nanos() as u64;
+            spread.lost(server, now_ns, pause_ns);
         }
     }
 

@@ -3,13 +3,11 @@
 //! Deliberately not here: opening connections (see `session`).
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use plimsoll_core::plan::{ReadPolicy, ReadYourWrites, ReadsPer, ReadsPlan};
 use plimsoll_engine::ServerIndex;
 use plimsoll_wire::{Connection, FirstRow, Flavour, Sink, Value, WireError};
 
-use crate::clock::Clock;
 use crate::servers::GroupServers;
 
 /// The name of the column that says how a wait ended.
@@ -17,7 +15,6 @@ const WAITED: &str = "waited";
 
 /// The choices of one session. Nothing is allocated for a choice but for a statement longer than any before.
 pub(crate) struct Spread {
-    clock: Arc<dyn Clock>,
     pub(crate) plan: ReadsPlan,
     replicas: u32,
     /// The place among the replicas that is next in turn.
@@ -53,7 +50,6 @@ impl Spread {
         let replicas = servers.replicas().count() as u32;
         let turn = worker % replicas;
         Some(Self {
-            clock: Arc::clone(&servers.clock),
             plan,
             replicas,
             turn,
@@ -91,16 +87,15 @@ impl Spread {
     }
 
     /// Whether it is time for another attempt to connect to this replica.
-    pub(crate) fn may_connect(&self, server: ServerIndex) -> bool {
-        let retry_ns = self.places[place(server)].retry_ns;
-        retry_ns == 0 || self.clock.monotonic_ns() >= retry_ns
+    pub(crate) fn may_connect(&self, server: ServerIndex, now_ns: u64) -> bool {
+        now_ns >= self.places[place(server)].retry_ns
     }
 
     /// The connection to this replica is gone, or did not come: after the pause that `pause_ns` gives for so many
     /// attempts, another may be made.
-    pub(crate) fn lost(&mut self, server: ServerIndex, pause_ns: impl FnOnce(u32) -> u64) {
+    pub(crate) fn lost(&mut self, server: ServerIndex, now_ns: u64, pause_ns: impl FnOnce(u32) -> u64) {
         let one = &mut self.places[place(server)];
-        one.retry_ns = self.clock.monotonic_ns() + pause_ns(one.attempts);
+        one.retry_ns = now_ns + pause_ns(one.attempts);
         one.attempts = one.attempts.saturating_add(1);
     }
 
@@ -111,8 +106,8 @@ impl Spread {
     }
 
     /// The session's transaction was committed on the source.
-    pub(crate) fn wrote(&mut self, source: Option<&Connection>) {
-        self.written_ns = self.clock.monotonic_ns();
+    pub(crate) fn wrote(&mut self, now_ns: u64, source: Option<&Connection>) {
+        self.written_ns = now_ns;
         self.writes_count += 1;
         if self.plan.read_your_writes == ReadYourWrites::Wait {
             self.gtid.clear();
@@ -225,11 +220,12 @@ mod tests {
         let servers = servers(ReadsPlan::default());
         let mut spread = Spread::new(&servers, 0).unwrap();
         let server = ServerIndex(2);
-        assert!(spread.may_connect(server));
-        let hour_ns = 3_600_000_000_000;
-        spread.lost(server, |attempts| if attempts == 0 { hour_ns } else { 0 });
-        assert!(!spread.may_connect(server) && spread.may_connect(ServerIndex(1)));
-        spread.lost(server, |attempts| if attempts == 1 { 0 } else { hour_ns });
-        assert!(spread.may_connect(server));
+        assert!(spread.may_connect(server, 0));
+        let pause_ns = |attempts| 10 + u64::from(attempts);
+        spread.lost(server, 100, pause_ns);
+        assert!(!spread.may_connect(server, 109) && spread.may_connect(server, 110));
+        assert!(spread.may_connect(ServerIndex(1), 0));
+        spread.lost(server, 110, pause_ns);
+        assert!(!spread.may_connect(server, 120) && spread.may_connect(server, 121));
     }
 }

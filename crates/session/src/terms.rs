@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use plimsoll_core::plan::{ReconnectPlan, RetryRule};
 use plimsoll_engine::WorkerFault;
-use plimsoll_wire::fault::REPEATED_CODES;
+use plimsoll_wire::fault::repeated_codes;
 
 /// More rules than this nobody can keep apart; the counts of a transaction are kept on the stack.
 const RULES_MAX: usize = 16;
@@ -161,7 +161,7 @@ impl Default for Terms {
 /// What is tried again where a plan says nothing: what servers ask for, at once, 99 times.
 pub fn default_retry() -> Vec<RetryRule> {
     vec![RetryRule {
-        codes: REPEATED_CODES.to_vec(),
+        codes: repeated_codes(),
         limit: 99,
         pause_ms: 0.0,
         pause_max_ms: RetryRule::default_pause_max_ms(),

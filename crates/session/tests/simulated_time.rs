@@ -2,16 +2,16 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, ThreadId};
 
 use plimsoll_core::message::{Done, Message};
-use plimsoll_core::plan::{ReadsPlan, ReconnectPlan, Role};
+use plimsoll_core::plan::{ReconnectPlan, Role};
 use plimsoll_engine::{ClosedLoop, ConnectionTerms, GroupRun, Observer, Trial, TrialHandle, TrialOptions};
 use plimsoll_session::{Clock, Connect, GroupServers, Heartbeat, Sessions, Statements, Terms, default_retry};
 use plimsoll_sim::{Answer, Script, Sim};
-use support::{Readers, SimulatedClock, UNIX_BEGIN_NS, Way, target};
+use support::{Readers, SimulatedClock, UNIX_BEGIN_NS, Way, pair, target};
 
 const MS: u64 = 1_000_000;
 
@@ -81,14 +81,9 @@ fn attempts_in_an_outage() -> (Vec<Vec<u64>>, Done) {
         }
         handle.stop();
     });
-    let mut of_threads = BTreeMap::new();
-    for (place, (thread, at_ns)) in way.attempts().into_iter().enumerate() {
-        if place >= SLEEPERS {
-            of_threads
-                .entry(format!("{thread:?}"))
-                .or_insert_with(Vec::new)
-                .push(at_ns);
-        }
+    let mut of_threads: HashMap<ThreadId, Vec<u64>> = HashMap::new();
+    for (thread, at_ns) in way.attempts().into_iter().skip(SLEEPERS) {
+        of_threads.entry(thread).or_default().push(at_ns);
     }
     let mut attempts: Vec<Vec<u64>> = of_threads.into_values().collect();
     attempts.sort_unstable();
@@ -143,17 +138,7 @@ fn a_replica_that_stands_still_is_behind_by_exactly_the_time_since() {
         ..Script::default()
     })
     .unwrap();
-    let targets = [target(Role::Source, &source), target(Role::Replica, &replica)];
-    let ways = targets.each_ref().map(|one| Way::to(&one.target, &clock));
-    let servers = GroupServers::with(
-        &targets,
-        Some(ReadsPlan::default()),
-        Arc::clone(&clock) as Arc<dyn Clock>,
-        &|target| {
-            let way = ways.iter().find(|way| way.target() == *target).expect("one of them");
-            Arc::clone(way) as Arc<dyn Connect>
-        },
-    );
+    let (ways, servers) = pair([&source, &replica], &clock);
     let tally = servers.of_trial().remove(1).replica.expect("a replica");
     let heartbeat = Heartbeat::begin(&servers, 1, true).unwrap();
     // The thread at the source and the one at the replica.
@@ -179,17 +164,7 @@ fn a_replica_that_stands_still_is_behind_by_exactly_the_time_since() {
 fn a_replica_that_comes_back_is_found_by_its_heartbeat() {
     let clock = SimulatedClock::new();
     let sims = [(); 2].map(|()| Sim::start(Script::default()).unwrap());
-    let targets = [target(Role::Source, &sims[0]), target(Role::Replica, &sims[1])];
-    let ways = targets.each_ref().map(|one| Way::to(&one.target, &clock));
-    let servers = GroupServers::with(
-        &targets,
-        Some(ReadsPlan::default()),
-        Arc::clone(&clock) as Arc<dyn Clock>,
-        &|target| {
-            let way = ways.iter().find(|way| way.target() == *target).expect("one of them");
-            Arc::clone(way) as Arc<dyn Connect>
-        },
-    );
+    let (ways, servers) = pair(sims.each_ref(), &clock);
     ways[1].close(true);
     let heartbeat = Heartbeat::begin(&servers, 1, true).unwrap();
     clock.advance_to(3_000 * MS, 2);

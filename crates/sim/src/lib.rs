@@ -2,7 +2,7 @@
 //! server did and when is written in its script, so what the client reports can be compared with it. It also serves to
 //! learn what a client can drive at most, since hardly any server answers faster.
 //!
-//! It writes the protocol by itself and shares no code with the client under test. Deliberately not here: SQL, data,
+//! It writes the protocol by itself and shares no code with `wire`, the client under test. Deliberately not here: SQL, data,
 //! passwords (any login is let in), and anything no test uses.
 
 #![forbid(unsafe_code)]
@@ -17,11 +17,12 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use hostile::Step;
+use plimsoll_core::lock::lock;
 use stream::{Address, Listener, Stream};
 
 /// Rows as text; NULL is `None`.
@@ -156,7 +157,7 @@ struct Logins {
 
 impl Shared {
     fn logins(&self) -> MutexGuard<'_, Logins> {
-        self.logins.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.logins)
     }
 }
 
@@ -256,7 +257,7 @@ impl Sim {
 
     /// Ends all connections, as a server does that is restarted; new ones are still accepted.
     pub fn disconnect_all(&self) {
-        let mut connections = self.shared.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connections = lock(&self.shared.connections);
         for connection in connections.drain(..).filter_map(|connection| connection.upgrade()) {
             connection.shutdown();
         }
@@ -298,7 +299,7 @@ fn accept(listener: &Listener, shared: &Arc<Shared>, handler: &Handler) {
 }
 
 fn remember(shared: &Shared, stream: &Arc<Stream>) {
-    let mut connections = shared.connections.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut connections = lock(&shared.connections);
     connections.retain(|connection| connection.strong_count() > 0);
     connections.push(Arc::downgrade(stream));
 }

@@ -74,7 +74,7 @@ pub enum Silence {
 
 /// Anything that kept a command from succeeding: as small as a pointer, since every successful reply makes room for one.
 #[derive(Debug, Error)]
-#[error("{0}")]
+#[error(transparent)]
 pub struct WireError(Box<Cause>);
 
 const _: () = assert!(size_of::<Result<(), WireError>>() == size_of::<usize>());
@@ -279,6 +279,7 @@ fn lost_text(endpoint: &str, source: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::error::Error as _;
 
     fn check(error: &Cause, expect: &str) {
         assert_eq!(error.to_string(), expect);
@@ -339,5 +340,14 @@ mod tests {
         };
         assert!(WireError::from(closed).is_connection_lost());
         assert!(!WireError::from(miscounted).is_connection_lost());
+    }
+
+    #[test]
+    fn what_the_operating_system_said_is_the_source_of_a_loss() {
+        let lost = WireError::from(Cause::Lost {
+            endpoint: String::new(),
+            source: io::ErrorKind::BrokenPipe.into(),
+        });
+        assert_eq!(lost.source().unwrap().to_string(), "broken pipe");
     }
 }

@@ -9,23 +9,20 @@ use plimsoll_core::fault::FaultKind::{
 use crate::codec::reply::ServerError;
 use crate::error::{Cause, ConnectFailure};
 
-/// What a plan that says nothing tries again: deadlock, lock-wait timeout, record changed since it was read.
-pub const REPEATED_CODES: [u16; 3] = [1213, 1205, 1020];
-
 /// Numbers of MySQL's client library, for what no server answered.
 pub mod client {
-    /// Anything that has no other number.
-    pub const UNKNOWN: u16 = 2000;
     /// No connection by a socket.
     pub const NO_SOCKET: u16 = 2002;
     /// No connection by TCP.
     pub const NO_HOST: u16 = 2003;
-    /// The connection was used after it had ended.
-    pub const GONE: u16 = 2006;
     /// The connection was lost while an answer was due.
     pub const LOST: u16 = 2013;
 
+    /// Anything that has no other number.
+    pub(super) const UNKNOWN: u16 = 2000;
     pub(super) const UNKNOWN_HOST: u16 = 2005;
+    /// The connection was used after it had ended.
+    pub(super) const GONE: u16 = 2006;
     pub(super) const OTHER_VERSION: u16 = 2007;
     pub(super) const OUT_OF_MEMORY: u16 = 2008;
     pub(super) const TLS: u16 = 2026;
@@ -151,6 +148,12 @@ const KNOWN: &[(u16, FaultKind, &str)] = &[
     (6413, TextOnly, ""), // parameters in statements like HANDLER, since MySQL 9
 ];
 
+/// What a plan that says nothing tries again: what servers ask to be repeated, in rising order.
+pub fn repeated_codes() -> Vec<u16> {
+    let repeated = KNOWN.iter().filter(|(_, kind, _)| kind.asks_for_repetition());
+    repeated.map(|(code, ..)| *code).collect()
+}
+
 fn known(code: u16) -> Option<(FaultKind, &'static str)> {
     let place = KNOWN.binary_search_by_key(&code, |(number, ..)| *number).ok()?;
     let (_, kind, cure) = KNOWN[place];
@@ -158,13 +161,8 @@ fn known(code: u16) -> Option<(FaultKind, &'static str)> {
 }
 
 /// What an error of this number means.
-pub fn kind_of(code: u16) -> FaultKind {
+fn kind_of(code: u16) -> FaultKind {
     known(code).map_or(Other, |(kind, _)| kind)
-}
-
-/// What to do about an error of this number, where that is known.
-pub fn cure_of(code: u16) -> Option<&'static str> {
-    known(code).map(|(_, cure)| cure).filter(|cure| !cure.is_empty())
 }
 
 impl ServerError {
@@ -181,7 +179,7 @@ impl ServerError {
     pub fn cure(&self) -> Option<&'static str> {
         match self.kind() {
             DiskFull => Some(MAKE_SPACE),
-            _ => cure_of(self.code),
+            _ => known(self.code).map(|(_, cure)| cure).filter(|cure| !cure.is_empty()),
         }
     }
 
@@ -239,13 +237,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_repeated_by_itself_is_what_servers_ask_for() {
-        let asked = KNOWN.iter().filter(|(_, kind, _)| kind.asks_for_repetition());
-        let mut asked: Vec<u16> = asked.map(|(code, ..)| *code).collect();
-        let mut repeated = REPEATED_CODES;
-        asked.sort_unstable();
-        repeated.sort_unstable();
-        assert_eq!(asked, repeated);
+    fn a_plan_that_says_nothing_repeats_changed_rows_lock_waits_and_deadlocks() {
+        assert_eq!(repeated_codes(), [1020, 1205, 1213]);
     }
 
     #[test]
@@ -270,7 +263,7 @@ mod tests {
         assert_eq!(error(1030, "HY000", full).cure(), Some(MAKE_SPACE));
     }
 
-    /// Whoever must act is told how, but where the session acts itself or nobody knows.
+    /// Every error that a person must act on has a cure.
     #[test]
     fn what_never_works_has_a_cure() {
         let without = KNOWN

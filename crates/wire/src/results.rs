@@ -215,7 +215,7 @@ impl Results {
 mod tests {
     use super::*;
 
-    /// The definition of a column of this type, with nothing in it that is not looked at.
+    /// A column definition of this type; all that is not read is zero.
     fn definition(code: u8) -> Vec<u8> {
         [&[0; 6][..], &[0x0C, 0, 0, 0, 0, 0, 0, code, 0, 0, 0, 0, 0]].concat()
     }

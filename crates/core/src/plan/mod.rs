@@ -69,7 +69,7 @@ pub struct Group {
     /// How they are opened.
     #[serde(default)]
     pub connect: ConnectPlan,
-    /// What is tried again; an empty list for nothing.
+    /// What is tried again; if absent, what servers ask for; an empty list for nothing.
     #[serde(default, deserialize_with = "some")]
     #[schemars(with = "Vec<RetryRule>")]
     pub retry: Option<Vec<RetryRule>>,

@@ -40,8 +40,8 @@ macro_rules! oltp_kinds {
         }
 
         impl OltpKind {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+            #[cfg(test)]
+            const ALL: &[Self] = &[$(Self::$kind,)*];
 
             /// Its name in the protocol, and that of its transactions.
             pub fn name(self) -> &'static str {

@@ -27,7 +27,7 @@ pub(super) struct BurstOptions {
 }
 
 impl BurstOptions {
-    /// Of bursts that stay so long at the highest rate of the steps, milliseconds.
+    /// Bursts whose stays last `stay_ms` milliseconds on average, at the highest rate of the steps.
     pub(super) fn at_highest(dispersion: f64, stay_ms: f64, steps: &[RateStepPlan]) -> Self {
         let rates_tps = steps.iter().flat_map(|step| [step.from_tps, step.to_tps]);
         Self {

@@ -58,8 +58,8 @@ pub struct Backlog {
 /// A schedule that workers claim from, at the same time. A schedule that never lets anything wait, as a closed loop,
 /// needs no more than `claim`.
 pub trait Arrivals: Send + Sync {
-    /// The next arrival for `worker` (0, 1, … within its group), which became free at `now_ns` since trial start: its last
-    /// transaction was done then.
+    /// The next arrival for `worker` (0, 1, … within its group), which became free at `now_ns` since trial start: usually when
+    /// its last transaction was done. This may be earlier than the clock shows. Only one thread claims for a worker.
     fn claim(&self, worker: u32, now_ns: u64) -> Claim;
 
     /// What fell due before `now_ns` and is waiting; `waiting` is told when each of them was due. One thread asks, at the

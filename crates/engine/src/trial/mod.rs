@@ -20,7 +20,7 @@ use crate::clock::{TrialClock, both_clocks_ns, sharpen_timers, unix_ns};
 use crate::fault::WorkerFault;
 use crate::lifecycle::{Lifecycle, Release, Start, TrialHandle};
 use crate::recorder::{Tally, WorkerShare};
-use crate::turns::{Turns, turns_fault};
+use crate::turns::Turns;
 use crate::usage::memory_bytes_max;
 use crate::worker::WorkerFactory;
 use worker_group::WorkerGroup;
@@ -36,6 +36,12 @@ pub const CONNECTIONS_MAX: u64 = 100_000;
 
 /// Slowest opening of connections, per second.
 const PER_S_MIN: f64 = 0.001;
+
+/// Longest turn: whoever started the engine hears from it within a minute.
+const TURN_MS_MAX: u64 = 30_000;
+
+/// Most turns of one trial.
+const TURNS_MAX: usize = 1_000_000;
 
 /// How a trial is timed, milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,8 +142,8 @@ impl Trial {
         if let Some(fault) = turns.as_ref().and_then(|turns| turns_fault(turns, groups.len())) {
             return Err(WorkerFault::new(FailureClass::Spec, fault));
         }
-        let sides = turns.as_ref().map_or(Turns::default(), Turns::of);
-        let lifecycle = Arc::new(Lifecycle::taking_turns(sides));
+        let side_count = turns.as_ref().map_or(0, |_| groups.len());
+        let lifecycle = Arc::new(Lifecycle::taking_turns(Turns::new(side_count)));
         let group = |(index, group)| {
             let side = turns.as_ref().map(|turns| turns.sides[index]);
             Arc::new(WorkerGroup::new(group, options, Arc::clone(&lifecycle), side))
@@ -305,4 +311,39 @@ fn terms_fault(terms: ConnectionTerms) -> Option<String> {
             terms.give_up_ms
         )
     })
+}
+
+/// What makes no sense of the plan for so many groups.
+fn turns_fault(plan: &TurnsPlan, group_count: usize) -> Option<String> {
+    let TurnsPlan {
+        turn_ms,
+        lead_ms,
+        sides,
+        order,
+    } = plan;
+    if !(1..=TURN_MS_MAX).contains(turn_ms) {
+        return Some(format!("turns.turn_ms: must be 1..={TURN_MS_MAX}, is {turn_ms}"));
+    }
+    if lead_ms >= turn_ms {
+        return Some(format!("turns.lead_ms: must be below turn_ms, {turn_ms}, is {lead_ms}"));
+    }
+    if sides.len() != group_count {
+        let count = sides.len();
+        return Some(format!(
+            "turns.sides: must be one for each of the {group_count} groups, are {count}"
+        ));
+    }
+    if let Some(side) = sides.iter().find(|side| **side as usize >= group_count) {
+        return Some(format!(
+            "turns.sides: must be below {group_count}, the number of groups, is {side}"
+        ));
+    }
+    if order.is_empty() || order.len() > TURNS_MAX {
+        return Some(format!(
+            "turns.order: must be 1..={TURNS_MAX} turns, are {}",
+            order.len()
+        ));
+    }
+    let unknown = order.iter().find(|side| !sides.contains(side));
+    unknown.map(|side| format!("turns.order: side {side} has no group"))
 }

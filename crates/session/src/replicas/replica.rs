@@ -76,10 +76,13 @@ impl Replica {
 
     /// Counts a read by a connection that last wrote at `written_ns`, 0 for never. It may miss that write when it comes
     /// within the replica's lag.
-    pub(crate) fn count_read(&self, now_ns: u64, written_ns: u64) {
+    pub(crate) fn count_read(&self, written_ns: u64, clock: impl FnOnce() -> u64) {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        if written_ns > 0 && self.lag_at(now_ns).is_some_and(|lag_ns| now_ns < written_ns + lag_ns) {
-            self.stale.fetch_add(1, Ordering::Relaxed);
+        if written_ns > 0 {
+            let now_ns = clock();
+            if self.lag_at(now_ns).is_some_and(|lag_ns| now_ns < written_ns + lag_ns) {
+                self.stale.fetch_add(1, Ordering::Relaxed);
+            }
         }
     }
 
@@ -224,9 +227,9 @@ mod tests {
         let (beats, replica) = replica();
         beats.add(1, S);
         replica.shows(S, S + 100);
-        replica.count_read(2 * S, 0); // never wrote
-        replica.count_read(2 * S, 2 * S - 50);
-        replica.count_read(2 * S, 2 * S - 150);
+        replica.count_read(0, || unreachable!("it never wrote"));
+        replica.count_read(2 * S - 50, || 2 * S);
+        replica.count_read(2 * S - 150, || 2 * S);
         let taken = replica.take();
         assert_eq!((taken.reads_count, taken.stale_count), (3, 1));
         assert!(replica.has(S - 1) && !replica.has(S));

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::{self, ThreadId};
 
-use plimsoll_core::plan::{Endpoint, Role, RoleTarget, Secret, ServerKey, Target, Tls};
+use plimsoll_core::plan::{Endpoint, ReadsPlan, Role, RoleTarget, Secret, ServerKey, Target, Tls};
 use plimsoll_engine::{Gate, Interrupter as EngineInterrupter, ServerIndex, Worker, WorkerFactory, WorkerFault};
-use plimsoll_session::{Bell, Clock, Connect, Session, Sessions, StatementId, transact};
+use plimsoll_session::{Bell, Clock, Connect, GroupServers, Session, Sessions, StatementId, transact};
 use plimsoll_sim::Sim;
 use plimsoll_wire::{Cause, ConnectFailure, ConnectOptions, Connection, Connector, Interrupter, WireError};
 
@@ -77,17 +77,7 @@ impl SimulatedClock {
         self.lock().now_ns - BEGIN_NS
     }
 
-    /// Waits until so many wait.
-    pub fn settle(&self, sleepers_count: usize) {
-        drop(self.settled(sleepers_count));
-    }
-
-    /// Once so many wait, lets it be the time that the first of them waits for, and wakes whoever waited for that. Returns the time.
-    pub fn advance(&self, sleepers_count: usize) -> u64 {
-        self.settled(sleepers_count).advance() - BEGIN_NS
-    }
-
-    /// The same if so many wait now.
+    /// If so many wait now, lets it be the time that the first of them waits for, and wakes whoever waited for that.
     pub fn advance_if(&self, sleepers_count: usize) {
         let mut state = self.lock();
         if state.asleep_count() == sleepers_count {
@@ -95,10 +85,10 @@ impl SimulatedClock {
         }
     }
 
-    /// Moves on until it is so late at least, and whoever was woken on the way waits again.
+    /// Does the same each time that so many wait, until it is so late at least and whoever was woken on the way waits again.
     pub fn advance_to(&self, to_ns: u64, sleepers_count: usize) {
-        while self.advance(sleepers_count) < to_ns {}
-        self.settle(sleepers_count);
+        while self.settled(sleepers_count).advance() - BEGIN_NS < to_ns {}
+        drop(self.settled(sleepers_count));
     }
 
     fn settled(&self, sleepers_count: usize) -> MutexGuard<'_, State> {
@@ -221,6 +211,18 @@ pub fn target(role: Role, sim: &Sim) -> RoleTarget {
             server_key: ServerKey::None,
         },
     }
+}
+
+/// A source and a replica of it that takes the reads, and the ways to them.
+pub fn pair(sims: [&Sim; 2], clock: &Arc<SimulatedClock>) -> ([Arc<Way>; 2], GroupServers) {
+    let targets = [target(Role::Source, sims[0]), target(Role::Replica, sims[1])];
+    let ways = targets.each_ref().map(|one| Way::to(&one.target, clock));
+    let clock = Arc::clone(clock) as Arc<dyn Clock>;
+    let servers = GroupServers::with(&targets, Some(ReadsPlan::default()), clock, &|target| {
+        let place = targets.iter().position(|one| one.target == *target);
+        Arc::clone(&ways[place.expect("one of them")]) as Arc<dyn Connect>
+    });
+    (ways, servers)
 }
 
 /// Workers whose transactions are one statement each, which only reads.
