@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import datetime
 import platform
+from pathlib import Path
 
 from bench.clients import Sysbench
 from bench.ground import BASE
 from bench.options import Options
-from plimsoll.drive.executable import engine_version
+from plimsoll.drive.executable import engine_version, find_engine
 from plimsoll.servers.facts import host_facts
 from plimsoll.servers.storage import storage_facts
 from plimsoll.units import format_bytes
+
+ROOT = Path(__file__).parents[1]
 
 
 def facts(options: Options, *, server_version: str | None) -> dict[str, str]:
@@ -29,9 +32,14 @@ def facts(options: Options, *, server_version: str | None) -> dict[str, str]:
         f"{host.virtualisation or 'no virtualisation known'}",
         "System": f"{host.operating_system or 'unknown system'}, Linux {host.kernel}, "
         f"{storage_facts(BASE.parent).file_system or 'unknown file system'}",
-        "Engine": engine_version(),
+        "Engine": f"{engine_version()}, {_where(find_engine())}",
         "Python": platform.python_version(),
         "Server": server_version or "not needed",
         "sysbench": Sysbench.version() or "not installed",
         "Pairs": f"{options.pairs} of {options.seconds:g} s each, {options.table_size:,} rows",
     }
+
+
+def _where(engine: Path) -> str:
+    """Which of the engines that can be built here: a wheel's has been arranged for load, one from source has not."""
+    return str(engine.relative_to(ROOT)) if engine.is_relative_to(ROOT) else engine.name
