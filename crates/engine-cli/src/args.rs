@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn a_command_that_this_engine_lacks_is_refused_with_what_to_do() {
         for (command, is_here, feature) in OPTIONAL {
-            assert_eq!(help().ends_with(&format!("\n  {command}\n")), !is_here, "{command}");
+            assert_eq!(help().contains(&format!("\n  {command}\n")), !is_here, "{command}");
             let refused = unknown(command).to_string();
             assert!(
                 refused.contains(&format!("without `{command}`"))

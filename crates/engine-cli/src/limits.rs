@@ -8,7 +8,7 @@ use std::fs;
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{Endpoint, Group, TrialPlan};
 use plimsoll_engine::WorkerFault;
-use plimsoll_workloads::sessions_count;
+use plimsoll_workloads::{sessions_count, workload_of};
 use rustix::process::{Resource, getrlimit};
 
 /// Files, threads and areas that the process itself needs, with room to spare.
@@ -87,7 +87,7 @@ fn faults(plan: &TrialPlan, machine: Machine) -> Vec<String> {
 
 /// Connections that are opened here for a group.
 fn own_sessions(plan: &TrialPlan, group: &Group) -> u64 {
-    sessions_count(&group.workload, plan.connections(group)).into()
+    sessions_count(workload_of(&group.workload), plan.connections(group)).into()
 }
 
 /// Connections for each TCP endpoint, by its name.

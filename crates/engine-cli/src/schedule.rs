@@ -2,7 +2,7 @@
 
 use plimsoll_core::plan::{ArrivalProcess, ArrivalsPlan, Connections, Group, RateStepPlan, Share, ThinkTimePlan};
 use plimsoll_engine::{Arrivals, OpenLoop, OpenLoopOptions, WorkerFault};
-use plimsoll_workloads::Workload;
+use plimsoll_workloads::{Workload, workload_of};
 
 /// More arrivals than this in a second no single machine can send.
 const RATE_MAX_TPS: f64 = 10_000_000.0;
@@ -41,7 +41,8 @@ pub fn schedule(group: &Group, seed: u64, share: Share) -> Result<Box<dyn Arriva
                 total: group.connections,
                 share,
             };
-            plimsoll_workloads::closed_loop(&group.workload, seed, connections, *think_time, *transactions_max)
+            let workload = workload_of(&group.workload);
+            plimsoll_workloads::closed_loop(workload, seed, connections, *think_time, *transactions_max)
         }
         ArrivalsPlan::Open {
             process,
@@ -49,7 +50,7 @@ pub fn schedule(group: &Group, seed: u64, share: Share) -> Result<Box<dyn Arriva
             backlog_max,
         } => {
             check(steps, *backlog_max)?;
-            check_pace(&group.workload)?;
+            check_pace(workload_of(&group.workload))?;
             check_process(*process)?;
             let options = OpenLoopOptions {
                 process: *process,
@@ -250,7 +251,7 @@ mod tests {
         let message = fault_of(a_rate(), paused(5.0)).message;
         let expect = "group.arrivals.open: a rate sets the pace; leave think_time of the workload's transactions out";
         assert_eq!(message, expect);
-        assert!(check_pace(&paused(0.0)).is_ok());
+        assert!(check_pace(workload_of(&paused(0.0))).is_ok());
     }
 
     #[test]

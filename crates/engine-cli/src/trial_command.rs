@@ -7,7 +7,7 @@ use plimsoll_core::message::{Done, Encryption, EngineWarning, Message, PROTOCOL,
 use plimsoll_core::plan::{Connections, Group, Share, TrialPlan};
 use plimsoll_engine::{CONNECTIONS_MAX, ConnectionTerms, GroupRun, Trial, TrialHandle, TrialOptions, WorkerFault};
 use plimsoll_session::{GroupServers, Heartbeat, Terms, default_retry};
-use plimsoll_workloads::{Workload as _, sessions_count};
+use plimsoll_workloads::{sessions_count, workload_of};
 
 use crate::input::Input;
 use crate::limits;
@@ -102,7 +102,7 @@ pub fn check_size(plan: &TrialPlan) -> Result<(), WorkerFault> {
     let connections: u64 = plan
         .groups
         .iter()
-        .map(|group| u64::from(sessions_count(&group.workload, plan.connections(group))))
+        .map(|group| u64::from(sessions_count(workload_of(&group.workload), plan.connections(group))))
         .sum();
     if connections > CONNECTIONS_MAX {
         return Err(WorkerFault::spec(format!(
@@ -148,11 +148,12 @@ fn build_group(
 ) -> Result<GroupRun, WorkerFault> {
     let retry = group.retry.clone().unwrap_or_else(default_retry);
     let terms = Terms::new(&retry, &group.reconnect)?;
+    let workload = workload_of(&group.workload);
     Ok(GroupRun {
         instance: group.instance.clone(),
-        factory: plimsoll_workloads::factory(&group.workload, servers, seed, connections, terms)?,
+        factory: plimsoll_workloads::factory(workload, servers, seed, connections, terms)?,
         arrivals: schedule(group, seed, connections.share)?,
-        connections: sessions_count(&group.workload, connections),
+        connections: sessions_count(workload, connections),
         terms: ConnectionTerms {
             per_s: group
                 .connect
@@ -176,9 +177,10 @@ struct Probed {
 fn probe(groups: &[Group]) -> Result<Probed, WorkerFault> {
     let mut probed = Probed::default();
     for group in groups {
-        let found = group.workload.preflight(
+        let workload = workload_of(&group.workload);
+        let found = workload.preflight(
             &group.used_targets().cloned().collect::<Vec<_>>(),
-            sessions_count(&group.workload, group.connections),
+            sessions_count(workload, group.connections),
         )?;
         probed.warnings.extend(found);
         for one in &group.targets {

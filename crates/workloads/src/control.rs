@@ -16,6 +16,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// the network for minutes.
 const NETWORK_TIMEOUT: Duration = Duration::from_secs(600);
 
+/// Rows that a query of a catalogue may return: a bound against hostile servers, far above what is needed.
+pub const CATALOGUE_ROWS_MAX: usize = 10_000_000;
+
 /// Opens a connection, which may send rows by LOAD DATA LOCAL.
 ///
 /// # Errors

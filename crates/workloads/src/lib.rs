@@ -1,7 +1,7 @@
 //! What clients do, and the rows they do it on.
 //!
-//! * [`Workload`] is what each kind of workload is able to do: [`factory`] compiles it into workers, its preflight probes the
-//!   server before any of them connects.
+//! * [`Workload`] is what each kind of workload is able to do, and [`workload_of`] a plan is one: [`factory`] compiles it into
+//!   workers, its preflight probes the server before any of them connects.
 //! * [`data`] makes, checks and removes the tables.
 //! * [`ledger`] writes numbered transactions and notes which were acknowledged.
 //!
@@ -30,4 +30,4 @@ mod workload;
 
 pub use control::encryption;
 pub use oltp::{misses_tables, preflight_as_sysbench};
-pub use workload::{Background, ClosedUsers, Setting, Workload, closed_loop, factory, sessions_count};
+pub use workload::{Background, ClosedUsers, Setting, Workload, closed_loop, factory, sessions_count, workload_of};

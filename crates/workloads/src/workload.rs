@@ -92,38 +92,11 @@ impl ClosedUsers {
 }
 
 /// The workload of a plan. A new kind of workload is one arm here.
-fn of(plan: &WorkloadPlan) -> &dyn Workload {
+pub fn workload_of(plan: &WorkloadPlan) -> &dyn Workload {
     match plan {
         WorkloadPlan::Oltp(plan) => plan,
         WorkloadPlan::Statements(plan) => plan,
         WorkloadPlan::Tpcc(options) => options,
-    }
-}
-
-/// Whichever it is.
-impl Workload for WorkloadPlan {
-    fn faults(&self) -> Vec<String> {
-        of(self).faults()
-    }
-
-    fn compile(&self, setting: Setting<'_>) -> Box<dyn WorkerFactory> {
-        of(self).compile(setting)
-    }
-
-    fn preflight(&self, targets: &[RoleTarget], connections: u32) -> Result<Vec<EngineWarning>, WorkerFault> {
-        of(self).preflight(targets, connections)
-    }
-
-    fn background(&self) -> Option<Background> {
-        of(self).background()
-    }
-
-    fn own_pace(&self) -> Option<&'static str> {
-        of(self).own_pace()
-    }
-
-    fn closed_loop(&self, users: ClosedUsers) -> Result<Box<dyn Arrivals>, WorkerFault> {
-        of(self).closed_loop(users)
     }
 }
 

@@ -189,7 +189,7 @@ RecordOption = Annotated[
     typer.Option(
         "--record",
         metavar="FOLDER",
-        help="Record the run in this folder; plimsoll guide reads it.",
+        help="Record in this folder; plimsoll guide reads it.",
         rich_help_panel=RECORDING,
     ),
 ]

@@ -285,7 +285,8 @@ class Shown:
     """What is printed of a run.
 
     Attributes:
-        is_recorded: Where the recording is. It may be only for the page that shows the run.
+        is_recorded: The user asked for the recording, so its place is printed. Without it a recording may still be
+            made, for the page that shows the run.
         plain: Lines while load runs, on a terminal too.
         as_json: The result as JSON.
         whole_sheet: Every deviation from the TPC-C specification.

@@ -104,7 +104,7 @@ class Watched:
         """Reads what is new; one of the pages that leaves does not end it.
 
         Args:
-            is_last: The run has ended: all that it left is read, however short ago the last look was. Otherwise once a
+            is_last: The run has ended: all that it left is read, however recent the last look was. Otherwise once a
                 second for all that listen.
         """
         if is_last and self._reading is not None:

@@ -75,7 +75,7 @@ class Folders:
     def __init__(self, root: Path) -> None:
         """Takes the folder."""
         self.root = root
-        self._kept: dict[Path, tuple[FileMark, Any]] = {}
+        self._kept: dict[Path, tuple[FileStamp, Any]] = {}
 
     def path_of(self, place: str) -> Path | None:
         """The folder of a place, if it is the root or one that `entries` can list; None otherwise.
@@ -149,24 +149,24 @@ class Folders:
 
     def _from(self, path: Path, read: Callable[[Path], T]) -> T | None:
         """What a file says; None where it is not there or says nothing of the kind."""
-        mark, known = file_mark(path), self._kept.get(path)
-        if mark is None:
+        stamp, known = file_stamp(path), self._kept.get(path)
+        if stamp is None:
             return None
-        if known is None or known[0] != mark:
+        if known is None or known[0] != stamp:
             try:
                 value: T | None = read(path)
             except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 value = None
-            self._kept[path] = known = (mark, value)
+            self._kept[path] = known = (stamp, value)
         return known[1]
 
 
 _ENVIRONMENT = "environment.json"
 
-FileMark = tuple[int, int, int]
+FileStamp = tuple[int, int, int]
 
 
-def file_mark(path: Path) -> FileMark | None:
+def file_stamp(path: Path) -> FileStamp | None:
     """Another one when a file has changed: its time alone moves in steps on many systems. None where there is none."""
     try:
         status = path.stat()

@@ -43,7 +43,7 @@ from plimsoll.run.folder import EVENTS_FILE, PLAN_FILE, is_held, read_plan
 from plimsoll.run.live import LiveReader
 from plimsoll.run.status import EventSummary, answer_lines, duet_words, search_line
 from plimsoll.serve.course import Course
-from plimsoll.serve.folders import FileMark, file_mark
+from plimsoll.serve.folders import FileStamp, file_stamp
 from plimsoll.serve.moments import of_live, tables_of_partial, tables_of_recording
 from plimsoll.units import format_duration, format_number, format_percent, format_rate
 from plimsoll.wording import counted
@@ -110,7 +110,7 @@ class Standing:
         self.folder = folder
         self._events = Events(folder / EVENTS_FILE)
         self._weather: dict[str, Weather | None] = {}
-        self._plan: tuple[FileMark | None, Plan | None] = (None, None)
+        self._plan: tuple[FileStamp | None, Plan | None] = (None, None)
         self._of_trials: tuple[object, dict[str, Any]] = (None, {})
 
     def document(self) -> dict[str, Any]:
@@ -143,12 +143,12 @@ class Standing:
         return self._of_trials[1]
 
     def _read_plan(self) -> Plan | None:
-        mark = file_mark(self.folder / PLAN_FILE)
-        if mark is None:
+        stamp = file_stamp(self.folder / PLAN_FILE)
+        if stamp is None:
             return None
-        if self._plan[0] != mark:
+        if self._plan[0] != stamp:
             with contextlib.suppress(RecordError):
-                self._plan = (mark, read_plan(self.folder))
+                self._plan = (stamp, read_plan(self.folder))
         return self._plan[1]
 
     def _progress(self, plan: Plan) -> dict[str, Any]:

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use plimsoll_core::lock::lock;
-
 use plimsoll_engine::Interrupter;
 use plimsoll_wire::Interrupter as WireInterrupter;
 

@@ -2,8 +2,7 @@
 
 use plimsoll_wire::{Connection, WireError};
 
-/// Rows that a query of a catalogue may return: a bound against hostile servers, far above what is needed.
-const CATALOGUE_ROWS_MAX: usize = 10_000_000;
+use crate::control::CATALOGUE_ROWS_MAX;
 
 /// How far the making of a table came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +120,8 @@ impl Mark {
     /// That `what` carries this mark where another one is wanted, with the cure.
     pub fn other_than(&self, wanted: &Self, what: &str) -> String {
         format!(
-            "{what} made as ({}) and not as wanted ({}): remove it first with `plimsoll cleanup`, or prepare with these values",
+            "{what} made as ({}) and not as wanted ({}): run `plimsoll cleanup` first, or prepare with the options or the \
+             workload file that were used then",
             self.described(),
             wanted.described()
         )

@@ -7,7 +7,7 @@ use std::time::Duration;
 use plimsoll_core::message::{EngineWarning, Progress};
 use plimsoll_core::plan::{LoadMethod, Target};
 use plimsoll_engine::WorkerFault;
-use plimsoll_wire::Connection;
+use plimsoll_wire::{Connection, WireError};
 
 use super::DataEvent;
 use super::fault::blame;
@@ -86,6 +86,21 @@ impl<'a> LoaderPool<'a> {
     /// When the server cannot be reached or lets nobody in.
     pub fn connect(&self) -> Result<Connection, WorkerFault> {
         control::open(self.options.target)
+    }
+
+    /// Asks by a connection of its own, `doing` something as messages have it.
+    ///
+    /// # Errors
+    /// As [`Self::connect`], or what the question failed with.
+    pub fn ask<T>(
+        &self,
+        doing: &str,
+        ask: impl FnOnce(&mut Connection) -> Result<T, WireError>,
+    ) -> Result<T, WorkerFault> {
+        let mut connection = self.connect()?;
+        let answer = ask(&mut connection).map_err(|error| blame(&error, doing))?;
+        connection.close();
+        Ok(answer)
     }
 
     /// Runs each job once, on whichever connection is free. `total_count` is what the meter will have counted at the

@@ -3,7 +3,6 @@
 use plimsoll_core::plan::LoadMethod;
 use plimsoll_engine::WorkerFault;
 
-use super::fault::blame;
 use super::pool::LoaderPool;
 use crate::control::first_number;
 
@@ -30,12 +29,8 @@ impl SendLimits {
     /// # Errors
     /// Whatever the server said.
     pub fn ask(pool: &LoaderPool<'_>) -> Result<Self, WorkerFault> {
-        let mut control = pool.connect()?;
         let sql = "SELECT @@local_infile, @@max_allowed_packet";
-        let rows = control
-            .query_rows(sql, 1)
-            .map_err(|error| blame(&error, "ask for limits"))?;
-        control.close();
+        let rows = pool.ask("ask for limits", |connection| connection.query_rows(sql, 1))?;
         let number = |column| first_number::<usize>(&rows, column);
         let packet_bytes = number(1).unwrap_or(INSERT_BYTES);
         Ok(Self {

@@ -34,11 +34,27 @@ pub struct RowKey {
 }
 
 impl RowKey {
+    /// A column of this name, which needs no quotation marks, that counts the rows from 1.
+    pub fn counting(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            quoted: name.to_owned(),
+            first: 1,
+            step: 1,
+        }
+    }
+
     /// The smallest and the largest value in rows `first`..=`last`.
     pub fn ends(&self, first: u64, last: u64) -> RangeInclusive<i128> {
         let value = |row: u64| self.first + (i128::from(row) - 1) * self.step;
         let (one, other) = (value(first), value(last));
         one.min(other)..=one.max(other)
+    }
+
+    /// What is true of rows `first`..=`last` and of no others.
+    pub fn condition(&self, first: u64, last: u64) -> String {
+        let (low, high) = self.ends(first, last).into_inner();
+        format!("{} BETWEEN {low} AND {high}", self.quoted)
     }
 }
 
@@ -60,7 +76,9 @@ pub trait Table: Sync {
     /// What messages call it.
     fn name(&self) -> String;
     /// What statements call it.
-    fn quoted_name(&self) -> String;
+    fn quoted_name(&self) -> String {
+        self.name()
+    }
     /// How many rows it has once it is made.
     fn rows_count(&self) -> u64;
     /// Rows in each of its chunks but the last.
@@ -70,7 +88,9 @@ pub trait Table: Sync {
     /// Creates it, empty and marked as unfinished.
     fn create_sql(&self) -> String;
     /// Makes the indexes that are made after the rows.
-    fn index_sql(&self) -> Option<String>;
+    fn index_sql(&self) -> Option<String> {
+        None
+    }
     /// The foreign keys that are made when all tables have their rows and indexes.
     fn foreign_keys(&self) -> Vec<ForeignKey> {
         vec![]
@@ -90,7 +110,16 @@ pub trait Table: Sync {
     /// What appends its rows in this style.
     fn writer(&self, style: Style) -> Writer<'_>;
     /// What the server has for a row in [`Style::Content`]: its checksum is taken from it.
-    fn content_sql(&self) -> String;
+    ///
+    /// Unless a table says otherwise, no column of it may be NULL: `CONCAT_WS` leaves that out, comma and all.
+    fn content_sql(&self) -> String {
+        // Converted, since a database may keep its texts in two or four bytes for each character.
+        format!(
+            "CONVERT(CONCAT_WS(',', '', {}) USING {})",
+            self.columns_sql(),
+            self.character_set()
+        )
+    }
     /// The columns that [`Self::content_sql`] leaves out, as messages show them.
     fn uncompared(&self) -> Vec<String> {
         vec![]
@@ -100,7 +129,9 @@ pub trait Table: Sync {
     /// What is true of rows `first`..=`last` and of no others. They are at most as many as `rows_each_query` says.
     fn condition(&self, first: u64, last: u64) -> String;
     /// How many rows one query may read.
-    fn rows_each_query(&self) -> u64;
+    fn rows_each_query(&self) -> u64 {
+        u64::MAX
+    }
     /// The values of a statement may not fit their columns, which the server tells by a warning.
     fn minds_warnings(&self) -> bool {
         false
@@ -114,11 +145,24 @@ pub trait Table: Sync {
     }
     /// Whether a check takes this table only with exactly its number of rows: no workload changes that, say.
     fn is_fixed(&self, found: &Found) -> bool;
-    /// Checks its shape and counts its rows. Unless `exactly` is false they must be as many as were made.
+    /// Checks its shape, if it has more to it than its rows, and counts these. With `exactly`, there must be as many as were
+    /// made.
     ///
     /// # Errors
     /// When it is different, or whatever the server said.
-    fn count(&self, connection: &mut Connection, exactly: bool) -> Result<u64, WorkerFault>;
+    fn count(&self, connection: &mut Connection, exactly: bool) -> Result<u64, WorkerFault> {
+        let (name, wanted) = (self.name(), self.rows_count());
+        let rows = connection.query_rows(&format!("SELECT COUNT(*) FROM {}", self.quoted_name()), 1);
+        let rows = rows.map_err(|error| blame(&error, &format!("count the rows of {name}")))?;
+        match control::first_number(&rows, 0) {
+            Some(count) if count == wanted || !exactly => Ok(count),
+            Some(count) => Err(differs(&name, &format!("has {count} rows and not {wanted}"))),
+            None => {
+                let message = format!("{name}: COUNT(*) gave no number; is this a MySQL server?");
+                Err(WorkerFault::new(FailureClass::Target, message))
+            }
+        }
+    }
     /// Checks, once it is made, that it has its shape, its indexes and exactly its number of rows.
     ///
     /// # Errors
@@ -177,24 +221,6 @@ pub fn chunks<'a>(tables: &[&'a dyn Table]) -> Vec<Slice<'a>> {
     tables.iter().flat_map(of_table).collect()
 }
 
-/// How many rows a table has. Unless `exactly` is false they must be as many as were made.
-///
-/// # Errors
-/// When there are more or fewer, or whatever the server said.
-pub fn count_rows(connection: &mut Connection, table: &dyn Table, exactly: bool) -> Result<u64, WorkerFault> {
-    let (name, wanted) = (table.name(), table.rows_count());
-    let rows = connection.query_rows(&format!("SELECT COUNT(*) FROM {}", table.quoted_name()), 1);
-    let rows = rows.map_err(|error| blame(&error, &format!("count the rows of {name}")))?;
-    match control::first_number(&rows, 0) {
-        Some(count) if count == wanted || !exactly => Ok(count),
-        Some(count) => Err(differs(&name, &format!("has {count} rows and not {wanted}"))),
-        None => {
-            let message = format!("{name}: COUNT(*) gave no number; is this a MySQL server?");
-            Err(WorkerFault::new(FailureClass::Target, message))
-        }
-    }
-}
-
 /// The same tables, whatever kind they are.
 pub fn as_tables<'a, T: Table + 'a>(tables: impl IntoIterator<Item = &'a T>) -> Vec<&'a dyn Table> {
     tables.into_iter().map(|table| table as &dyn Table).collect()
@@ -214,17 +240,11 @@ pub(crate) mod fixture {
         fn name(&self) -> String {
             format!("table{}", self.number)
         }
-        fn quoted_name(&self) -> String {
-            self.name()
-        }
         fn rows_count(&self) -> u64 {
             self.rows
         }
         fn create_sql(&self) -> String {
             String::new()
-        }
-        fn index_sql(&self) -> Option<String> {
-            None
         }
         fn mark(&self, state: State) -> Mark {
             Mark::new("numbered", String::new(), state)
@@ -241,23 +261,14 @@ pub(crate) mod fixture {
         fn writer(&self, _: Style) -> Writer<'_> {
             Box::new(|_, _| ())
         }
-        fn content_sql(&self) -> String {
-            String::new()
-        }
         fn row_key(&self) -> Option<&RowKey> {
             None
         }
         fn condition(&self, _: u64, _: u64) -> String {
             String::new()
         }
-        fn rows_each_query(&self) -> u64 {
-            u64::MAX
-        }
         fn is_fixed(&self, _: &Found) -> bool {
             true
-        }
-        fn count(&self, _: &mut Connection, _: bool) -> Result<u64, WorkerFault> {
-            Ok(self.rows)
         }
     }
 }
@@ -292,5 +303,6 @@ mod tests {
             step: -3,
         };
         assert_eq!(key.ends(1, 3), -1..=5);
+        assert_eq!(RowKey::counting("id").condition(2, 5), "id BETWEEN 2 AND 5");
     }
 }

@@ -16,7 +16,6 @@ use plimsoll_core::plan::StatementsData;
 use plimsoll_engine::WorkerFault;
 
 use super::faults::table_faults;
-use crate::loading::fault::blame;
 use crate::loading::pool::LoaderPool;
 use crate::loading::table_set::TableSet;
 use crate::loading::{DataSet, FoundSet};
@@ -32,9 +31,7 @@ impl DataSet for StatementsData {
 
     fn find(&self, pool: &LoaderPool<'_>) -> Result<Box<dyn FoundSet + '_>, WorkerFault> {
         let names: Vec<&str> = self.tables.iter().map(|table| &*table.name).collect();
-        let mut connection = pool.connect()?;
-        let found = find(&mut connection, &names).map_err(|error| blame(&error, "look at tables"))?;
-        connection.close();
+        let found = pool.ask("look at tables", |connection| find(connection, &names))?;
         let tables = self.tables.iter().map(|table| CustomTable::new(table, self));
         Ok(Box::new(TableSet::new(tables, found)))
     }

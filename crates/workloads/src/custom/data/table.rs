@@ -15,7 +15,7 @@ use super::rows::TableRows;
 use crate::loading::fault::differs;
 use crate::loading::mark::{Found, Mark, State};
 use crate::loading::row::{NULL_CONTENT, Style};
-use crate::loading::table::{CHUNK_ROWS, ForeignKey, RowKey, Table, Writer, count_rows};
+use crate::loading::table::{CHUNK_ROWS, ForeignKey, RowKey, Table, Writer};
 
 /// Keys in one statement: servers look each up by the index, and forget about it when there are too many.
 const KEYS_MAX: u64 = 1_000;
@@ -162,8 +162,7 @@ impl Table for CustomTable<'_> {
 
     fn condition(&self, first: u64, last: u64) -> String {
         if let Some(key) = &self.key {
-            let (low, high) = key.ends(first, last).into_inner();
-            return format!("{} BETWEEN {low} AND {high}", key.quoted);
+            return key.condition(first, last);
         }
         if !self.has_key() {
             return "TRUE".to_owned();
@@ -198,10 +197,6 @@ impl Table for CustomTable<'_> {
 
     fn is_fixed(&self, found: &Found) -> bool {
         !self.changing && *found != Found::Foreign
-    }
-
-    fn count(&self, connection: &mut Connection, exactly: bool) -> Result<u64, WorkerFault> {
-        count_rows(connection, self, exactly)
     }
 
     fn inspect(&self, connection: &mut Connection) -> Result<(), WorkerFault> {

@@ -6,13 +6,10 @@ use plimsoll_core::plan::{Layout, OltpData};
 use plimsoll_engine::WorkerFault;
 use plimsoll_wire::{Connection, WireError};
 
-use crate::control;
+use crate::control::{self, CATALOGUE_ROWS_MAX};
 use crate::loading::fault::{blame, differs};
 use crate::loading::mark::{self, Found};
 use crate::oltp::tables::{self, Column, Numbers};
-
-/// Rows that a query of a catalogue may return: a bound against hostile servers, far above what is needed.
-const CATALOGUE_ROWS_MAX: usize = 10_000_000;
 
 /// What is there under the name of each of these tables.
 ///

@@ -10,7 +10,6 @@ use plimsoll_core::plan::OltpData;
 use plimsoll_engine::WorkerFault;
 
 use super::tables::{self, Numbers};
-use crate::loading::fault::blame;
 use crate::loading::pool::LoaderPool;
 use crate::loading::table_set::TableSet;
 use crate::loading::{DataSet, FoundSet};
@@ -35,9 +34,7 @@ impl DataSet for OltpData {
 
     fn find(&self, pool: &LoaderPool<'_>) -> Result<Box<dyn FoundSet + '_>, WorkerFault> {
         let numbers = Numbers::new(self.layout, self.tables);
-        let mut connection = pool.connect()?;
-        let found = find(&mut connection, numbers).map_err(|error| blame(&error, "look at tables"))?;
-        connection.close();
+        let found = pool.ask("look at tables", |connection| find(connection, numbers))?;
         let tables = numbers.iter().map(|number| OltpTable::new(self, number));
         Ok(Box::new(TableSet::new(tables, found)))
     }

@@ -21,22 +21,13 @@ pub struct OltpTable<'a> {
 impl<'a> OltpTable<'a> {
     /// The table of this number.
     pub fn new(data: &'a OltpData, number: u32) -> Self {
-        let key = RowKey {
-            name: "id".to_owned(),
-            quoted: "id".to_owned(),
-            first: 1,
-            step: 1,
-        };
+        let key = RowKey::counting("id");
         Self { data, number, key }
     }
 }
 
 impl Table for OltpTable<'_> {
     fn name(&self) -> String {
-        tables::name(self.number)
-    }
-
-    fn quoted_name(&self) -> String {
         tables::name(self.number)
     }
 
@@ -78,21 +69,12 @@ impl Table for OltpTable<'_> {
         Box::new(move |id, out| rows.push(id, out))
     }
 
-    fn content_sql(&self) -> String {
-        // Converted, since a database may keep its texts in two or four bytes for each character.
-        "CONVERT(CONCAT_WS(',', '', id, k, c, pad) USING latin1)".to_owned()
-    }
-
     fn row_key(&self) -> Option<&RowKey> {
         Some(&self.key)
     }
 
     fn condition(&self, first: u64, last: u64) -> String {
-        format!("id BETWEEN {first} AND {last}")
-    }
-
-    fn rows_each_query(&self) -> u64 {
-        u64::MAX
+        self.key.condition(first, last)
     }
 
     fn is_fixed(&self, _: &Found) -> bool {

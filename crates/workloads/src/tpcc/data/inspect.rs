@@ -6,7 +6,6 @@ use plimsoll_engine::WorkerFault;
 use plimsoll_wire::{Connection, WireError};
 
 use crate::control::number;
-use crate::loading::fault::blame;
 use crate::loading::mark::{self, Found, Mark, State};
 use crate::loading::pool::LoaderPool;
 use crate::tpcc::tables::mark::{KIND, mark};
@@ -150,11 +149,7 @@ pub fn refuse_referred(pool: &LoaderPool<'_>) -> Result<(), WorkerFault> {
          WHERE REFERENCED_TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IN ({names}) \
          AND NOT (TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ({names})) LIMIT 10"
     );
-    let mut control = pool.connect()?;
-    let rows = control
-        .query_rows(&sql, 10)
-        .map_err(|error| blame(&error, "look at foreign keys"))?;
-    control.close();
+    let rows = pool.ask("look at foreign keys", |connection| connection.query_rows(&sql, 10))?;
     let told: Vec<&str> = rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
     if told.is_empty() {
         return Ok(());
@@ -171,9 +166,8 @@ pub fn refuse_referred(pool: &LoaderPool<'_>) -> Result<(), WorkerFault> {
 /// # Errors
 /// Whatever the server said.
 pub fn warehouses_there(pool: &LoaderPool<'_>) -> Result<Vec<u32>, WorkerFault> {
-    let mut control = pool.connect()?;
-    let rows = control.query_rows("SELECT w_id FROM warehouse", WAREHOUSES_MAX as usize);
-    let rows = rows.map_err(|error| blame(&error, "look at warehouses"))?;
-    control.close();
+    let rows = pool.ask("look at warehouses", |connection| {
+        connection.query_rows("SELECT w_id FROM warehouse", WAREHOUSES_MAX as usize)
+    })?;
     Ok(rows.iter().filter_map(|row| number(row, 0)).collect())
 }

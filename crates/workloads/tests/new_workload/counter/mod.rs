@@ -9,10 +9,11 @@ use plimsoll_core::plan::{Role, RoleTarget};
 use plimsoll_core::random::below;
 use plimsoll_engine::{Gate, GroupServer, Interrupter, ServerIndex, Worker, WorkerFactory, WorkerFault};
 use plimsoll_session::{Session, Sessions, StatementId, Statements, Value, transact};
-use plimsoll_workloads::loading::mark;
+use plimsoll_wire::{Connection, WireError};
+use plimsoll_workloads::loading::mark::{self, Found};
 use plimsoll_workloads::loading::pool::LoaderPool;
 use plimsoll_workloads::loading::table_set::TableSet;
-use plimsoll_workloads::loading::{DataSet, FoundSet, fault::blame};
+use plimsoll_workloads::loading::{DataSet, FoundSet};
 use plimsoll_workloads::preflight::probe::Probe;
 use plimsoll_workloads::{Setting, Workload};
 use table::{CounterTable, KIND, NAME};
@@ -44,8 +45,7 @@ impl Workload for Counter {
     fn preflight(&self, targets: &[RoleTarget], connections: u32) -> Result<Vec<EngineWarning>, WorkerFault> {
         for one in targets {
             let mut probe = Probe::open(&one.target)?;
-            let condition = format!("= '{NAME}'");
-            let found = probe.ask(|connection| mark::find(connection, KIND, &condition, 1, |_| Some(0)))?;
+            let found = probe.ask(find)?;
             if let Some(fault) = found[0].unmade(NAME) {
                 return Err(probe.fault(&fault));
             }
@@ -61,11 +61,14 @@ impl DataSet for Counter {
     }
 
     fn find(&self, pool: &LoaderPool<'_>) -> Result<Box<dyn FoundSet + '_>, WorkerFault> {
-        let condition = format!("= '{NAME}'");
-        let found = mark::find(&mut pool.connect()?, KIND, &condition, 1, |_| Some(0));
-        let found = found.map_err(|error| blame(&error, "look at tables"))?;
+        let found = pool.ask("look at tables", find)?;
         Ok(Box::new(TableSet::new([CounterTable::new(self.rows)], found)))
     }
+}
+
+/// What is there under the name of the table.
+fn find(connection: &mut Connection) -> Result<Vec<Found>, WireError> {
+    mark::find(connection, KIND, &format!("= '{NAME}'"), 1, |_| Some(0))
 }
 
 struct CounterFactory {

@@ -1,10 +1,8 @@
 //! The table of the workload.
 
-use plimsoll_engine::WorkerFault;
-use plimsoll_wire::Connection;
 use plimsoll_workloads::loading::mark::{Found, Mark, State};
 use plimsoll_workloads::loading::row::{RowWriter, Style};
-use plimsoll_workloads::loading::table::{RowKey, Table, Writer, count_rows};
+use plimsoll_workloads::loading::table::{RowKey, Table, Writer};
 
 /// What the table is called in its mark.
 pub const KIND: &str = "counter";
@@ -21,22 +19,13 @@ pub struct CounterTable {
 impl CounterTable {
     /// With so many rows.
     pub fn new(rows: u64) -> Self {
-        let key = RowKey {
-            name: "id".to_owned(),
-            quoted: "id".to_owned(),
-            first: 1,
-            step: 1,
-        };
+        let key = RowKey::counting("id");
         Self { rows, key }
     }
 }
 
 impl Table for CounterTable {
     fn name(&self) -> String {
-        NAME.to_owned()
-    }
-
-    fn quoted_name(&self) -> String {
         NAME.to_owned()
     }
 
@@ -47,10 +36,6 @@ impl Table for CounterTable {
     fn create_sql(&self) -> String {
         let mark = self.mark(State::Loading).text();
         format!("CREATE TABLE {NAME} (id INT NOT NULL PRIMARY KEY, n INT NOT NULL) COMMENT = '{mark}'")
-    }
-
-    fn index_sql(&self) -> Option<String> {
-        None
     }
 
     fn mark(&self, state: State) -> Mark {
@@ -79,27 +64,15 @@ impl Table for CounterTable {
         })
     }
 
-    fn content_sql(&self) -> String {
-        "CONVERT(CONCAT_WS(',', '', id, n) USING latin1)".to_owned()
-    }
-
     fn row_key(&self) -> Option<&RowKey> {
         Some(&self.key)
     }
 
     fn condition(&self, first: u64, last: u64) -> String {
-        format!("id BETWEEN {first} AND {last}")
-    }
-
-    fn rows_each_query(&self) -> u64 {
-        u64::MAX
+        self.key.condition(first, last)
     }
 
     fn is_fixed(&self, _: &Found) -> bool {
         true
-    }
-
-    fn count(&self, connection: &mut Connection, exactly: bool) -> Result<u64, WorkerFault> {
-        count_rows(connection, self, exactly)
     }
 }
