@@ -24,8 +24,8 @@ the same machine that flushes its log once a second, with neither binary log nor
 compares clients.
 
 This file is generated. Repeat it with `make bench` (about half an hour on a quiet machine). `.venv/bin/python -m bench
---help` shows how to run parts of it. It measures the engine that `PLIMSOLL_ENGINE` names, such as that of a wheel, which
-is [arranged by load](decisions/0095-the-wheel-is-arranged-by-load.md); without the variable, one built from source.
+--help` shows how to run parts of it. It measures the engine that `PLIMSOLL_ENGINE` names, such as that of a wheel
+([arranged by load](decisions/0095-the-wheel-is-arranged-by-load.md)). Without the variable it is one built from source.
 """
 
 BY_HAND = Path(__file__).with_name("by_hand.md")
