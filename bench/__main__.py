@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from bench.answers import time_answers, time_compare, time_guide, time_help, time_large_guide
 from bench.apart import compare_apart
@@ -33,7 +32,7 @@ from bench.own_statements import compare_own_statements
 from bench.pages import compare_pages
 from bench.progress import time_progress
 from bench.ray_nodes import compare_ray
-from bench.release import use_release
+from bench.release import ROOT, use_release
 from bench.report import Report
 from bench.rows import Section
 from bench.scripts import compare_scripts
@@ -42,7 +41,6 @@ from bench.telemetry_cost import measure_telemetry_cost
 from bench.tpcc import measure_tpcc
 from plimsoll.errors import PlimsollError
 
-ROOT = Path(__file__).parents[1]
 ON_A_SERVER: dict[str, Callable[[Ground, Options], Section]] = {
     **{kind: partial(compare_oltp, kind) for kind in LEVELS},
     **{f"bare-{kind}": partial(compare_bare, kind) for kind in KINDS},

@@ -5,9 +5,9 @@ Then a better client leaves the server no more than a worse one does, and both m
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from bench.clients import Load
@@ -45,7 +45,7 @@ def compare_apart(ground: Ground, options: Options) -> Section:
     return Section(title=TITLE, rows=(row,))
 
 
-@contextmanager
+@contextlib.contextmanager
 def _apart(server_pid: int, *, server: set[int], client: set[int]) -> Iterator[None]:
     """Keeps our server on some processors and our children on others."""
     before = os.sched_getaffinity(0)
@@ -59,6 +59,7 @@ def _apart(server_pid: int, *, server: set[int], client: set[int]) -> Iterator[N
 
 
 def _bind(pid: int, cpus: set[int]) -> None:
-    """All threads of a process; those it starts later are where the one that starts them is."""
+    """All threads of a process that have not ended; those it starts later are where the one that starts them is."""
     for thread in Path(f"/proc/{pid}/task").iterdir():
-        os.sched_setaffinity(int(thread.name), cpus)
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setaffinity(int(thread.name), cpus)

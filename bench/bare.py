@@ -19,11 +19,11 @@ from bench.ground import Ground
 from bench.oltp import Level, rows_of
 from bench.options import Options, say
 from bench.ratios import interleaved
+from bench.release import ROOT
 from bench.rows import Goal, Row, Section
 from plimsoll.servers.control import ControlConnection, connect
 from plimsoll.spec.oltp import OltpKind
 
-ROOT = Path(__file__).parents[1]
 KINDS: tuple[OltpKind, ...] = ("oltp_point_select", "oltp_read_only", "oltp_read_write")
 CONNECTIONS = (8, 64, 256, 1024)
 CPU_RATIO_MAX = 1.05

@@ -9,12 +9,11 @@ from pathlib import Path
 from bench.clients import Sysbench
 from bench.ground import BASE
 from bench.options import Options
+from bench.release import ROOT
 from plimsoll.drive.executable import engine_version, find_engine
 from plimsoll.servers.facts import host_facts
 from plimsoll.servers.storage import storage_facts
 from plimsoll.units import format_bytes
-
-ROOT = Path(__file__).parents[1]
 
 
 def facts(options: Options, *, server_version: str | None) -> dict[str, str]:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from bench.children import ChildError
 from bench.options import Options, say
+from bench.release import ROOT
 from bench.rows import Row, Section
 
-ROOT = Path(__file__).parents[1]
 _SAMPLES = 20
 
 

@@ -86,7 +86,7 @@ def test_nothing_is_unpacked_outside(
     assert (into / "good/file").read_text() == "x"
     try:
         bootstrap.unpack(packed(hostile), str(into))
-    except (SystemExit, tarfile.TarError):
+    except (SystemExit, getattr(tarfile, "FilterError", SystemExit)):
         pass
     else:
         assert hostile.name == "/out", "the filter takes the slash away"

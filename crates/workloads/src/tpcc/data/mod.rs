@@ -14,6 +14,7 @@ use plimsoll_core::plan::TpccData;
 use plimsoll_engine::WorkerFault;
 
 use super::procedures;
+use crate::loading::fault::blame;
 use crate::loading::options::options_fault;
 use crate::loading::pool::LoaderPool;
 use crate::loading::{DataSet, FoundSet, refuse_foreign};
@@ -57,9 +58,11 @@ impl DataSet for TpccData {
     }
 
     fn find(&self, pool: &LoaderPool<'_>) -> Result<Box<dyn FoundSet + '_>, WorkerFault> {
-        let names = self.order_names;
-        let tables = pool.ask("look at tables", |connection| find(connection, names))?;
-        let routines = pool.ask("look at procedures", |connection| procedures::find(connection, names))?;
+        let mut connection = pool.connect()?;
+        let tables = find(&mut connection, self.order_names).map_err(|error| blame(&error, "look at tables"))?;
+        let routines = procedures::find(&mut connection, self.order_names);
+        let routines = routines.map_err(|error| blame(&error, "look at procedures"))?;
+        connection.close();
         Ok(Box::new(TpccFound {
             data: self,
             tables,
