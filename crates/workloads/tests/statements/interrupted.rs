@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::support::statements::{column, data, integer, table};
-use crate::support::{Kind, await_no_others, connect, is_for_each_server, on_each_server, value};
+use crate::support::{Kind, await_no_others, connect, count_others, is_for_each_server, on_each_server, value};
 use plimsoll_core::message::FailureClass;
 use plimsoll_core::plan::{DataPlan, Endpoint, LoadMethod, Secret, ServerKey, Target, Tls};
 use plimsoll_workloads::data::{self as engine, DataEvent};
@@ -317,9 +317,9 @@ fn rows_that_come_while_they_are_counted_are_all_seen_or_none() {
         killed.query("INSERT INTO listed SELECT * FROM kept").unwrap();
         std::thread::scope(|scope| {
             let goes_on = scope.spawn(|| prepare(&plan));
-            let counts = "SELECT COUNT(*) FROM information_schema.PROCESSLIST \
-                          WHERE DB = DATABASE() AND ID <> CONNECTION_ID() AND INFO LIKE 'SELECT COUNT%FROM `listed`%'";
-            while value(&mut connect(target), counts) == "0" && !goes_on.is_finished() {}
+            let counts = "DB = DATABASE() AND INFO LIKE 'SELECT COUNT%FROM `listed`%'";
+            let is_counting = || count_others(&mut connect(target), counts).is_some_and(|count| count > 0);
+            while !is_counting() && !goes_on.is_finished() {}
             killed.query("COMMIT").unwrap();
         });
         verify(&plan);

@@ -322,20 +322,23 @@ pub fn connect(target: &Target) -> Connection {
 /// Waits until the server has forgotten all other connections of which this is true, those that it refused or that were
 /// killed included: a statement that they had sent may still take effect until then.
 pub fn await_no_others(control: &mut Connection, which: &str) {
-    let others = format!(
-        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon' AND {which}"
-    );
     let begin = Instant::now();
-    loop {
-        match control.query_rows(&others, 1) {
-            Ok(rows) if rows[0].last().unwrap().as_deref() == Some("0") => return,
-            Ok(_) => {}
-            // MySQL cannot show the list while some other test's statement holds a character of four bytes.
-            Err(error) if error.server_code() == Some(3854) => {}
-            Err(error) => panic!("{error}"),
-        }
+    while count_others(control, which) != Some(0) {
         assert!(begin.elapsed() < Duration::from_secs(300), "connections stay");
         std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// How many other connections there are of which this is true. `None` while MySQL cannot tell, since a statement of some other
+/// test holds a character of four bytes.
+pub fn count_others(control: &mut Connection, which: &str) -> Option<u64> {
+    let sql = format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon' AND {which}"
+    );
+    match control.query_rows(&sql, 1) {
+        Ok(rows) => Some(rows[0][0].as_ref().unwrap().parse().unwrap()),
+        Err(error) if error.server_code() == Some(3854) => None,
+        Err(error) => panic!("{error}"),
     }
 }
 
