@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import re
 import signal
+import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -18,6 +21,13 @@ hypothesis.settings.register_profile("plimsoll", deadline=None)  # other tests u
 hypothesis.settings.load_profile("plimsoll")
 
 _MARK = re.compile(r"^(Skipped: )?(SKIPPED( LOUDLY)?[:,]? *)?")
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """In place of pytest's own: with the names of user, run and test that is too long for the address of a socket."""
+    with tempfile.TemporaryDirectory(prefix="plimsoll-test-", dir="/var/tmp", ignore_cleanup_errors=True) as name:
+        yield Path(name)
 
 
 @pytest.fixture(autouse=True)
