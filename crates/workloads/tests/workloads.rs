@@ -198,14 +198,12 @@ fn lost_connections_are_opened_again() {
             }
         });
         // Each of the 20 was opened again before the next were killed. One that is killed while it rolls back after a deadlock is
-        // noticed without an error of its own; attempts to open one that fail are counted outside of transactions.
-        let (errors, counts) = (&summary.snapshot.errors, summary.counts());
-        let in_transactions = errors.iter().filter(|one| one.transaction.is_some());
-        let of_connections = in_transactions.filter(|one| one.class == ErrorClass::Connection);
-        let lost: u64 = of_connections.map(|one| one.count).sum();
+        // noticed without an error of its own.
+        let (lost, counts) = (summary.errors_of(ErrorClass::Connection), summary.counts());
         assert!(
             (1..=20).contains(&lost) && counts.failed >= lost,
-            "{errors:?}, {counts:?}"
+            "{lost} lost, {counts:?}, {:?}",
+            summary.snapshot.errors
         );
         assert_eq!(
             value(&mut connect(target), "SELECT COUNT(*) FROM sbtest1"),
