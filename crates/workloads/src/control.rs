@@ -19,6 +19,9 @@ const NETWORK_TIMEOUT: Duration = Duration::from_secs(600);
 /// Rows that a query of a catalogue may return: a bound against hostile servers, far above what is needed.
 pub const CATALOGUE_ROWS_MAX: usize = 10_000_000;
 
+/// The same of a query that lists columns, indexes or constraints by their names.
+pub const NAMES_MAX: usize = 1_000_000;
+
 /// Opens a connection, which may send rows by LOAD DATA LOCAL.
 ///
 /// # Errors

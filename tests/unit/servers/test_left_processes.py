@@ -9,7 +9,6 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,26 +63,25 @@ def test_no_directory_is_removed_with_a_process_of_it_alive(instance: InstanceDi
     assert not instance.path.exists()
 
 
-def test_a_program_with_file_capabilities_is_found_by_its_arguments(instance: InstanceDirectory) -> None:
+def test_a_program_with_file_capabilities_is_found_by_its_arguments(
+    instance: InstanceDirectory, tmp_path: Path
+) -> None:
     """The kernel hides its environment from its own user, who may still end it. Nothing reads it in vain as root."""
     if os.geteuid() != 0:
         missing("giving a program capabilities, and becoming an ordinary user, needs root")
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        Path(folder).chmod(0o755)
-        program = Path(shutil.copy("/bin/sh", f"{folder}/server"))
-        can_net_raw = struct.pack(
-            "<5I", 0x02000001, 1 << 13, 0, 0, 0
-        )  # VFS_CAP_REVISION_2, effective: see capability.h
-        os.setxattr(program, "security.capability", can_net_raw)
-        words = [str(program), "-c", "echo; read line", f"--defaults-file={instance.option_file}"]
-        pipe = subprocess.PIPE
-        with subprocess.Popen(words, stdin=pipe, stdout=pipe, user="nobody", cwd="/", env={}) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            if (finder := os.fork()) == 0:
-                os._exit(1 if ended_by_its_user(process.pid, instance.path) else 2)
-            assert os.waitstatus_to_exitcode(os.waitpid(finder, 0)[1]) == 1
-            assert process.wait(300) == -signal.SIGKILL
+    tmp_path.chmod(0o755)
+    program = Path(shutil.copy("/bin/sh", tmp_path / "server"))
+    can_net_raw = struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0)  # VFS_CAP_REVISION_2, effective: see capability.h
+    os.setxattr(program, "security.capability", can_net_raw)
+    words = [str(program), "-c", "echo; read line", f"--defaults-file={instance.option_file}"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, user="nobody", cwd="/", env={}) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        if (finder := os.fork()) == 0:
+            os._exit(1 if ended_by_its_user(process.pid, instance.path) else 2)
+        assert os.waitstatus_to_exitcode(os.waitpid(finder, 0)[1]) == 1
+        assert process.wait(300) == -signal.SIGKILL
 
 
 def ended_by_its_user(pid: int, place: Path) -> bool:

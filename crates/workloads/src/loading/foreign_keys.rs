@@ -10,9 +10,7 @@ use plimsoll_wire::Connection;
 use super::fault::{blame, run};
 use super::pool::LoaderPool;
 use super::table::{ForeignKey, Table};
-
-/// Constraints that a query may return.
-const ROWS_MAX: usize = 1_000_000;
+use crate::control::NAMES_MAX;
 
 /// Adds what these tables lack of their foreign keys. Rows are looked at by a query of ours: with `foreign_key_checks` the
 /// server would copy each table.
@@ -97,7 +95,7 @@ fn constraints(connection: &mut Connection, schema_column: &str) -> Result<Vec<C
         "SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, REFERENCED_TABLE_NAME \
          FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE {schema_column} = DATABASE()"
     );
-    let rows = connection.query_rows(&sql, ROWS_MAX);
+    let rows = connection.query_rows(&sql, NAMES_MAX);
     let rows = rows.map_err(|error| blame(&error, "look at foreign keys"))?;
     let constraint = |row: Vec<Option<String>>| {
         let [schema, table, name, referred] = <[Option<String>; 4]>::try_from(row).ok()?;

@@ -5,11 +5,9 @@ use plimsoll_engine::WorkerFault;
 use plimsoll_wire::{Connection, WireError};
 
 use super::definition::{KIND, literal};
+use crate::control::NAMES_MAX;
 use crate::loading::fault::blame;
 use crate::loading::mark::{self, Found};
-
-/// Rows that a query of a catalogue may return.
-const ROWS_MAX: usize = 1_000_000;
 
 /// What is there under each name.
 ///
@@ -63,7 +61,7 @@ pub fn missing_index<'a>(connection: &mut Connection, table: &'a TablePlan) -> R
 
 /// The first column of a query about a table.
 fn names(connection: &mut Connection, sql: &str, table: &TablePlan) -> Result<Vec<String>, WorkerFault> {
-    let rows = connection.query_rows(sql, ROWS_MAX);
+    let rows = connection.query_rows(sql, NAMES_MAX);
     let rows = rows.map_err(|error| blame(&error, &format!("look at {}", table.name)))?;
     Ok(rows
         .into_iter()
